@@ -29,7 +29,10 @@ from deciban import CountVectorizer, TextClassifier, TfidfVectorizer
 HERE = Path(__file__).parent
 RESULTS, REPORT = HERE / "results" / "text_quality.csv", HERE / "TEXT.md"
 FIELDS = ("task", "library", "method", "accuracy", "deviation", "splits", "seconds")
-NEWS = ("original", "original, headers stripped", "by date", "by date, all stripped")
+NEWS = (
+    *("original", "original, group headers stripped", "original, headers stripped"),
+    *("by date", "by date, all stripped"),
+)
 Method = Callable[[], Any]  # a classifier of texts
 
 
@@ -80,6 +83,7 @@ METHODS: dict[str, dict[tuple[str, str], Method]] = {
         ("deciban", "multinomial of counts, even alpha 1"): lambda: TextClassifier(
             counts=True, smoothing="even", alpha=1.0
         ),
+        ("deciban", "multinomial, corpus alpha 1"): lambda: TextClassifier(smoothing="corpus", alpha=1.0),
         ("deciban", "bernoulli"): lambda: TextClassifier("bernoulli", min_df=3, max_df=0.3),
         ("deciban", "complement"): lambda: TextClassifier("complement", min_df=2),
         ("deciban", "logistic"): lambda: TextClassifier("logistic", min_df=2),
@@ -90,6 +94,9 @@ METHODS: dict[str, dict[tuple[str, str], Method]] = {
         ),
         ("scikit-learn", "BernoulliNB(alpha=0.01)"): lambda: make_pipeline(CountVectorizer(), BernoulliNB(alpha=0.01)),
         ("scikit-learn", "ComplementNB"): lambda: make_pipeline(CountVectorizer(), ComplementNB()),
+        ("scikit-learn", "tf-idf, ComplementNB"): lambda: make_pipeline(
+            TfidfVectorizer(sublinear_tf=True), ComplementNB()
+        ),
         ("scikit-learn", "tf-idf, LinearSVC"): lambda: make_pipeline(TfidfVectorizer(sublinear_tf=True), LinearSVC()),
         ("fastText", "supervised"): FastText,
     }
@@ -135,6 +142,7 @@ METHODS |= {
         "original": [
             ("deciban", "multinomial"),
             ("deciban", "multinomial, alpha auto"),
+            ("deciban", "multinomial, corpus alpha 1"),
             ("deciban", "nb-logistic of tf-idf"),
             ("scikit-learn", "MultinomialNB, presence, min_df 3, max_df 0.3"),
             ("scikit-learn", "tf-idf, LinearSVC"),
@@ -241,6 +249,8 @@ def report() -> str:
     )
     lines.append("five seeds; by date is the published split; sms and movies are 10 folds. Settings of ours were")
     lines.append("chosen with these splits in view, so that a lead of a few tenths is none.")
+    lines.append("Our multinomial is `TextClassifier()`, whose smoothing is chosen by log loss; `corpus alpha 1` is")
+    lines.append("more accurate on long posts, with a larger log loss (group headers stripped: 0.72 against 0.43).")
     if any(row["task"].endswith("fresh seeds") for row in read()):
         lines.append("Fresh seeds were drawn when all settings had been chosen: five of the original edition, 10 folds")
         lines.append("of sms by each of five, a tenth of movies held out by five. No setting was chosen on these.")

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from deciban import BayesNet
+from deciban import BayesNet, plots
 
 YES = ["yes", "no"]
 NODES = ["asia", "smoke", "tub", "lung", "bronc", "either", "xray", "dysp"]
@@ -53,7 +53,7 @@ def main(folder: str | None = None, path: str | None = None) -> Path:
     doctor = BayesNet.from_edges(EDGES, net.sample(5000, random_state=0, library="pandas"), target="lung")
     print(f"learned from 5000 patients: P(lung | {known}) = {doctor.query('lung', known)['yes']:.3f}")
     out = Path(folder) / "asia.svg"
-    net.plot().figure.savefig(out)
+    plots.graph(net).figure.savefig(out)
     return out
 
 

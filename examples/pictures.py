@@ -42,12 +42,13 @@ def heaps(*centres: Any, spread: float = 1.0, rows: int = 120, seed: int = 0) ->
 
 @picture
 def sigmoid() -> Figure:
-    """100 points drawn from p(y = 1) = 1 / (1 + exp(−4x − 2)), and the logistic regression of them."""
+    """100 points drawn from p(y = 1) = 1 / (1 + exp(−4x − 2)), and logistic regressions of them."""
     rng = np.random.default_rng(0)
     x = rng.uniform(-3, 2, 100)
     y = (rng.random(100) < 1 / (1 + np.exp(-4 * x - 2))).astype(int)
     figure, (ax,) = panels(1, 6.2, 3.4)
-    plots.sigmoid(deciban.LogisticRegression(C=np.inf).fit(x[:, None], y), x, y, ax)
+    models = {"no penalty": deciban.LogisticRegression(C=np.inf), "C = 1": deciban.LogisticRegression()}
+    plots.sigmoid({name: model.fit(x[:, None], y) for name, model in models.items()}, x, y, ax)
     return figure
 
 
@@ -62,8 +63,30 @@ def two_gaussians() -> Figure:
     other = rng.multivariate_normal([2.4, 0.5], [[0.35, -0.25], [-0.25, 0.6]], 150)
     y = np.repeat(["first", "second"], 150)
     one, two = np.concatenate([first, second]), np.concatenate([first, other])
-    plots.decision_regions(deciban.LinearDiscriminantAnalysis().fit(one, y), one, y, axes[0])
+    plots.decision_regions(deciban.LinearDiscriminantAnalysis().fit(one, y), one, y, axes[0], normal=True)
     plots.decision_regions(deciban.QuadraticDiscriminantAnalysis().fit(two, y), two, y, axes[1])
+    return figure
+
+
+@picture
+def contours() -> Figure:
+    """The normal densities of two columns of each class, without a boundary."""
+    data = load_iris(as_frame=True)
+    x, y = data.data.iloc[:, :2], data.target_names[data.target]
+    figure, axes = panels(2, 5.4)
+    for ax, model in zip(axes, (deciban.GaussianNB(), deciban.QuadraticDiscriminantAnalysis()), strict=True):
+        plots.densities(model.fit(x, y), x, y, ax=ax, title=type(model).__name__)
+    return figure
+
+
+@picture
+def graphs() -> Figure:
+    """Naive Bayes, and a network of the same columns cut into intervals."""
+    data = load_iris(as_frame=True)
+    x, y = data.data, data.target_names[data.target]
+    figure, axes = panels(2, 7.4, 4.0)
+    for ax, model in zip(axes, (deciban.GaussianNB(), deciban.TreeAugmentedNB()), strict=True):
+        plots.graph(model.fit(x, y), ax)
     return figure
 
 
@@ -118,7 +141,7 @@ def densities() -> Figure:
     model = deciban.GaussianNB().fit(x, y)
     figure, axes = panels(4, 3.4, 2.8)
     for ax, column in zip(axes, x.columns, strict=True):
-        plots.class_densities(x, y, column, ax, model=model)
+        plots.densities(x, y, column, ax, model=model)
     return figure
 
 

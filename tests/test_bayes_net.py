@@ -15,10 +15,10 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import deciban
-from deciban import BayesNet
-from deciban.classifiers.structured import CLASS
+from deciban import BayesNet, plots
 from deciban.errors import DataError, ModelFileError, NotAdditiveError
 from deciban.networks import network
+from deciban.networks.graph import CLASS
 from deciban.plots import networks
 from deciban.plots.networks import place
 
@@ -370,7 +370,7 @@ def test_picture_of_a_network_that_is_too_wide_has_edges_of_one_width(monkeypatc
     monkeypatch.setattr(network, "LONG", 3)
     with pytest.raises(DataError, match=r"(?s)too wide to compute all its edges.*hint: leave out edges"):
         grass().network_.information()
-    assert grass().plot().texts[-1].get_text() == "edges of one width: too wide to measure"
+    assert plots.graph(grass()).texts[-1].get_text() == "edges of one width: too wide to measure"
 
 
 def test_picture_holds_edges_that_bend_beyond_the_boxes():
@@ -381,14 +381,14 @@ def test_picture_holds_edges_that_bend_beyond_the_boxes():
     wide = [networks.PAD * 2 + networks.LETTER * max(2, len(name)) for name in nodes]
     at, routes = place(model.network_.parents, wide)
     bends = [x for route in routes.values() for x, _ in route]
-    low, high = model.plot().get_xlim()
+    low, high = plots.graph(model).get_xlim()
     assert low < min(bends) < max(bends) < high
     assert max(bends) > max(x + w / 2 for (x, _), w in zip(at, wide, strict=True))
 
 
 def test_picture_has_every_node_and_edges_as_wide_as_they_tell(tmp_path):
     model = grass()
-    ax = model.plot()
+    ax = plots.graph(model)
     assert [text.get_text() for text in ax.texts][:3] == list(LEVELS)
     bits = model.network_.information()
     widths = [patch.get_linewidth() for patch in ax.patches[: len(bits)]]
@@ -400,11 +400,11 @@ def test_picture_has_every_node_and_edges_as_wide_as_they_tell(tmp_path):
 
 def test_picture_of_a_classifier_and_of_a_wide_network():
     frame, y = rows()
-    ax = BayesNet().fit(frame, y).plot()
+    ax = plots.graph(BayesNet().fit(frame, y))
     assert CLASS in [text.get_text() for text in ax.texts]
     names = [f"n{i}" for i in range(30)]
     lone = BayesNet.from_edges([], levels={n: ["$x$"] for n in names}, tables={n: [1.0] for n in names})
-    assert lone.plot(ax) is ax
+    assert plots.graph(lone, ax) is ax
 
 
 def test_the_example_runs(tmp_path, capsys):

@@ -49,6 +49,7 @@ ESTIMATORS = [
     LogisticRegression(),
     LogisticRegression(solver="lbfgs"),
     LogisticRegression(solver="newton"),
+    LogisticRegression(solver="newton", line_search=False, history=True),
     LogisticRegression(C="auto"),
     LogisticRegression(C=[0.1, 1.0], l1_ratio=1.0),
     GaussianNB(weights="discriminative"),

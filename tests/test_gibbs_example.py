@@ -25,7 +25,7 @@ def example():
 
 
 def test_gibbs_is_wrong_at_most_twice_as_often_over_drawn_concepts(example):
-    found = example.curves(draws=60, rows=(0, 2, 8), count=60)
+    found = example.curves(draws=60, rows=(1, 4, 16), count=60)
     average, drawn = found.T
     assert (average > 0).all()
     assert (np.diff(average) < 0).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from deciban import LogisticRegression
+from deciban import GaussianNB, LogisticRegression
 from deciban.decision import DECIBAN
 from deciban.errors import DataError
 from deciban.plots import nomogram, waterfall
@@ -177,3 +177,21 @@ def test_a_class_of_prior_nought_is_never_the_answer(k):
     assert "no" not in model.predict(X, priors=priors)
     why = model.explain(X[:3], of="no", priors=priors)
     assert np.isneginf(why.total).all()
+
+
+def test_intercept_is_named_wherever_it_is_shown():
+    """Two balanced classes: the prior odds are 1, whatever the intercept is."""
+    X, y = np.array([[0.0], [2.0], [3.0], [5.0]]), ["no", "no", "yes", "yes"]
+    model = LogisticRegression(C=10.0).fit(X, y)
+    why = model.explain(X[:1], of="yes", baseline=0)
+    assert str(why).splitlines()[2].split()[:2] == ["intercept", f"{why.prior[0]:+.1f}"]
+    assert why.prior[0] == pytest.approx(DECIBAN * model.intercept_[0])
+    assert ">intercept<" in why._repr_html_()
+    assert why.to_dict()["rows"][0]["intercept"] == pytest.approx(why.prior[0])
+    assert "intercept" in [label.get_text() for label in waterfall(why).get_yticklabels()]
+    assert scales_of(model).start == "intercept"
+    assert "intercept" in nomogram(model).get_xlabel()
+    for shown in (str(why), why._repr_html_(), nomogram(model).get_xlabel(), str(why.to_dict())):
+        assert "prior" not in shown
+    assert scales_of(LogisticRegression().fit(X + 1.0, y)).start == "zeros of all scales"
+    assert scales_of(GaussianNB().fit(X, y)).start == "prior"

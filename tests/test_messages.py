@@ -40,6 +40,19 @@ def started() -> GaussianNB:
 
 
 TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    # linear views
+    (
+        lambda: MixedNB(families={"age": "gaussian"}, alpha=1).fit(FRAME, Y).as_logistic(),
+        DataError,
+        "the posterior of this MixedNB is not linear in x: `age` is not\n\n"
+        "hint: as_logistic(degree=2) has squares and products of columns, too",
+    ),
+    (
+        lambda: GaussianNB(variances="shared", estimate="bayes").fit(X, Y),
+        DataError,
+        "variances='shared' with estimate='bayes', which integrates out a variance for each class\n\n"
+        "hint: LinearDiscriminantAnalysis(estimate='bayes') integrates out one covariance for all classes",
+    ),
     # cells
     (
         lambda: GaussianNB().fit(with_cell(np.inf), Y),
@@ -208,9 +221,61 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "class 'eggs' is not among ['a', 'b']\n\nhint: `of` and `against` are classes of the model",
     ),
     (
+        lambda: gauss().explain(X, form="logs"),
+        DataError,
+        "`form` is 'logs'\n\nhint: 'decibans' or 'fractions'",
+    ),
+    (
+        lambda: LogisticRegression().fit(X, Y).explain(X, form="fractions"),
+        DataError,
+        "LogisticRegression does not multiply fractions: it has no p(x | class) by column\n\n"
+        "hint: explain it with form='decibans'",
+    ),
+    (
+        lambda: deciban.LinearDiscriminantAnalysis().fit(X, Y).explain(X, form="fractions"),
+        DataError,
+        "p(x | class) of this LinearDiscriminantAnalysis is not a product with a factor for each column\n\n"
+        "hint: explain it with form='decibans'; naive Bayes and Bayesian networks have such factors",
+    ),
+    (
+        lambda: GaussianNB(calibrate=True).fit(MANY, LABELS).explain(X, form="fractions"),
+        DataError,
+        "`calibrate` changes the scores of this GaussianNB: they are no product of fractions\n\n"
+        "hint: explain it with form='decibans', or fit without `calibrate`",
+    ),
+    (
+        lambda: deciban.ComplementNB().fit(X, Y).counts_table(),
+        DataError,
+        "no column of this model has counts by value, or a mean\n\n"
+        "hint: counts are those of naive Bayes of levels or words, and of Bayesian networks",
+    ),
+    (
         lambda: gauss().explain(X, against=["a", "eggs", "b", "milk"]),
         DataError,
         "classes 'eggs' and 'milk' are not among ['a', 'b']\n\nhint: `of` and `against` are classes of the model",
+    ),
+    # texts
+    (
+        lambda: TextClassifier(features="chars", token_pattern=r"\w").fit(["tea", "cake"], ["a", "b"]),
+        DataError,
+        "`token_pattern` is given, and features='chars' has no tokens\n\n"
+        "hint: features='words' or 'words+bigrams', or leave `token_pattern` out",
+    ),
+    (
+        lambda: TextClassifier(token_pattern="(a)(b)").fit(["tea", "cake"], ["a", "b"]),
+        DataError,
+        "`token_pattern` is '(a)(b)', with 2 groups\n\n"
+        "hint: at most one group, which is the token; write the others as (?:…)",
+    ),
+    (
+        lambda: TextClassifier("complement").fit(["tea", "cake"], ["a", "b"]).word_probabilities(),
+        DataError,
+        "model='complement' has no probabilities of words in classes\n\nhint: model='multinomial' or model='bernoulli'",
+    ),
+    (
+        lambda: deciban.datasets.eight_mails("bits"),
+        DataError,
+        "`form` is 'bits'\n\nhint: one of ['texts', 'counts', 'presence']",
     ),
     # pictures
     (
@@ -222,6 +287,23 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: deciban.plots.top_words(gauss()),
         DataError,
         "GaussianNB has no words\n\nhint: top_words(model) of a TextClassifier, or top_words(words, values)",
+    ),
+    (
+        lambda: deciban.plots.decision_regions(GaussianNB().fit(X**2, Y), X**2, normal=True, steps=20),
+        DataError,
+        "the boundary of GaussianNB is not a line, so it has no normal w\n\n"
+        "hint: leave out `normal`, or draw LDA, logistic regression, or naive Bayes with a shared variance",
+    ),
+    (
+        lambda: deciban.plots.densities(deciban.LogisticRegression().fit(X, Y)),
+        DataError,
+        "LogisticRegression has no density of single columns\n\n"
+        "hint: draw naive Bayes of numbers or levels, or a linear or quadratic discriminant analysis",
+    ),
+    (
+        lambda: deciban.plots.graph(deciban.LogisticRegression().fit(X, Y)),
+        DataError,
+        "LogisticRegression has no graph\n\nhint: naive Bayes, TreeAugmentedNB, KDependenceBayes and BayesNet have one",
     ),
     # files and engines
     (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import matplotlib as mpl
@@ -12,6 +14,7 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 from sklearn import linear_model, metrics, naive_bayes
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as TheirLDA
 
@@ -24,7 +27,8 @@ from deciban.display import COLOURS, class_style
 from deciban.errors import DataError
 from deciban.plots.regions import discriminant_plane, slice_projection
 
-from .support.data import iris
+from .support.data import DEGREES, PLAY, TENNIS, TENNIS_CODES, iris
+from .support.pictures import boxes_and_lines
 
 RNG = np.random.default_rng(0)
 EXAMPLE = Path(__file__).parents[1] / "examples" / "pictures.py"
@@ -207,7 +211,7 @@ def test_shading_is_the_colour_of_the_class_that_is_certain():
 
 def test_densities_of_a_model_have_area_one():
     x, y = iris()
-    ax = plots.class_densities(x, y, "petal length (cm)", model=deciban.GaussianNB().fit(x, y))
+    ax = plots.densities(x, y, "petal length (cm)", model=deciban.GaussianNB().fit(x, y))
     for line in ax.lines:
         assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(1.0, abs=0.03)
     assert len(ax.lines) == 3
@@ -216,7 +220,7 @@ def test_densities_of_a_model_have_area_one():
 def test_shares_of_levels_stand_beside_what_a_model_holds_for_true():
     X = pd.DataFrame({"sky": ["grey", "blue", "blue", None, "red", "grey"]})
     y = list("aabbab")
-    ax = plots.class_densities(X, y, "sky", model=deciban.MixedNB(alpha=1).fit(X, y))
+    ax = plots.densities(X, y, "sky", model=deciban.MixedNB(alpha=1).fit(X, y))
     assert {label.get_text() for label in ax.get_xticklabels()} == {"grey", "blue", "red"}
     assert "17 % missing" in ax.get_xlabel()
     for dots in ax.lines:
@@ -249,6 +253,67 @@ def test_top_words_are_the_strongest_of_both_sides_once_each():
     assert [label.get_text() for label in few.get_yticklabels()] == ["c", "b", "a"]
 
 
+def learned_in_steps(**settings):
+    x = np.concatenate([RNG.normal(0, 1, (30, 2)), RNG.normal(1, 1, (30, 2))])
+    model = deciban.LogisticRegression(C=np.inf, history=True, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(x, np.repeat([0, 1], 30)), x, np.repeat([0, 1], 30)
+
+
+def test_training_draws_every_iteration():
+    model, *_ = learned_in_steps(solver="gradient", max_iter=12, tol=0)
+    ax = plots.training(model)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_.log_likelihood)
+    np.testing.assert_array_equal(ax.figure.axes[1].lines[0].get_ydata(), model.history_.gradient_norm)
+    assert ax.get_legend() is None
+    ax.figure.canvas.draw()
+
+
+def test_training_of_models_without_likelihood_draws_their_objectives():
+    model, x, y = learned_in_steps(solver="newton")
+    units = {kind.__name__: kind(history=True) for kind in (deciban.LeastSquaresClassifier, deciban.Perceptron)}
+    models = {"logistic": model} | {name: unit.fit(x, y) for name, unit in units.items()}
+    ax = plots.training(models)
+    assert ax.get_ylabel() == "objective"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(models)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_.objective)
+
+
+def test_the_path_ends_in_the_valley_of_the_error_surface():
+    model, x, y = learned_in_steps(solver="newton")
+    ax = plots.error_surface(model, x, y, parameters=("intercept", "x1"), steps=15)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("intercept", "x1")
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), model.history_.intercept[:, 0])
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_.coef[:, 0, 1])
+    assert "x0 = " in ax.get_title(loc="left")
+    for (low, high), path in zip((ax.get_xlim(), ax.get_ylim()), ax.lines[0].get_data(), strict=True):
+        assert low < path.min() <= path.max() < high
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("solver", ["newton", "gradient"])
+def test_a_path_that_diverges_is_drawn(solver):
+    rate = {"learning_rate": 100.0} if solver == "gradient" else {"init": [30.0, 30.0, 30.0]}
+    model, x, y = learned_in_steps(solver=solver, line_search=False, max_iter=20, **rate)
+    plots.training(model).figure.canvas.draw()
+    plots.error_surface(model, x, y, steps=8).figure.canvas.draw()
+
+
+def test_pictures_of_learning_say_what_they_need():
+    model, x, y = learned_in_steps()
+    with pytest.raises(DataError, match="history=True"):
+        plots.training(deciban.LogisticRegression().fit(x, y))
+    with pytest.raises(DataError, match="no parameter 'x7'"):
+        plots.error_surface(model, x, y, parameters=("x0", "x7"))
+    with pytest.raises(DataError, match="two of"):
+        plots.error_surface(model, x, y, parameters=("x0", 0))
+    with pytest.raises(DataError, match="rows and labels"):
+        plots.error_surface(model, x)
+    with pytest.raises(DataError, match="different parameters"):
+        plots.error_surface({"a": model, "b": clone(model).fit(x[:, :1], y)}, x, y)
+
+
 def every_picture(name: str) -> dict:
     """All pictures of rows whose column and classes are called so."""
     x = np.concatenate([RNG.normal(0, 1, (30, 2)), RNG.normal(2, 1, (30, 2))])
@@ -256,15 +321,18 @@ def every_picture(name: str) -> dict:
     model = deciban.GaussianNB().fit(X, y)
     proba = model.predict_proba(X)
     one = deciban.GaussianNB().fit(x[:, :1], y)
+    learned = deciban.LogisticRegression(history=True).fit(X, y)
     return {
         "decision_regions": lambda ax: plots.decision_regions(model, X, y, ax, steps=10),
-        "class_densities": lambda ax: plots.class_densities(X, y, name, ax, model=model),
+        "densities": lambda ax: plots.densities(X, y, name, ax, model=model),
         "sigmoid": lambda ax: plots.sigmoid(one, x[:, 0], y, ax, xlabel=name, label=name),
         "roc": lambda ax: plots.roc(y, proba, ax),
         "precision_recall": lambda ax: plots.precision_recall(y, proba, ax),
         "reliability": lambda ax: plots.reliability(y, proba, ax),
         "confusion_matrix": lambda ax: plots.confusion_matrix(y, model.predict(X), ax),
         "top_words": lambda ax: plots.top_words([name, "b"], [1.0, -2.0], ax, title=name),
+        "training": lambda ax: plots.training({name: learned, "same": learned}, ax),
+        "error_surface": lambda ax: plots.error_surface({name: learned}, X, y, ax, steps=8),
     }
 
 
@@ -299,3 +367,344 @@ def test_the_example_draws_all_its_pictures(tmp_path, monkeypatch):
     paths = module.main(str(tmp_path), "svg")
     assert len(paths) == len(module.PICTURES) >= 8
     assert all(path.stat().st_size > 5000 for path in paths)
+
+
+# angles, labels and edges
+
+
+PAIR = RNG.multivariate_normal([0, 0], [[1.0, 0.6], [0.6, 1.2]], 300) + np.repeat([[0.0, 0.0], [2.6, 1.0]], 150, axis=0)
+SIDES = np.repeat(["first", "second"], 150)
+TRIPLE = np.concatenate([PAIR, RNG.normal([0, 5], 1.0, (150, 2))])
+THIRDS = np.repeat(["a", "b", "c"], 150)
+LINEAR = [
+    deciban.LinearDiscriminantAnalysis(),
+    deciban.FisherDiscriminant(),
+    deciban.LogisticRegression(C=10),
+    linear_model.LogisticRegression(),
+    TheirLDA(),
+]
+
+
+def overlaps(boxes, others=None) -> bool:
+    """Whether any two boxes intersect, or any of one list one of another."""
+    pairs = [(a, b) for i, a in enumerate(boxes) for b in boxes[:i]] if others is None else None
+    return any(a.overlaps(b) for a, b in pairs or ((a, b) for a in boxes for b in others or ()))
+
+
+def on_screen(ax, x, y):
+    return ax.transData.transform(np.column_stack([x, y]))
+
+
+def normals(ax):
+    """(foot, direction) of each arrow w."""
+    arrows = [text for text in ax.texts if text.get_gid() == "normal"]
+    return [(np.array(one.xyann), np.subtract(one.xy, one.xyann)) for one in arrows]
+
+
+def parallel(a, b) -> float:
+    """The sine of the angle between two directions; −1: they point against each other."""
+    a, b = a / np.linalg.norm(a), np.ravel(b) / np.linalg.norm(b)
+    return abs(a[0] * b[1] - a[1] * b[0]) if a @ b > 0 else -1.0
+
+
+@pytest.mark.parametrize("model", LINEAR, ids=repr)
+def test_w_is_at_a_right_angle_to_the_boundary(model):
+    model.fit(PAIR, SIDES)
+    ax = plots.decision_regions(model, PAIR, SIDES, normal=True)
+    ax.figure.canvas.draw()
+    ((foot, w),) = normals(ax)
+    assert 0 <= parallel(w, model.coef_) < 1e-9
+    np.testing.assert_allclose(model.predict_proba([foot])[0], 0.5, atol=1e-9)
+    along = np.array([-w[1], w[0]])
+    np.testing.assert_allclose(model.predict_proba([foot + along, foot - 3 * along]), 0.5, atol=1e-9)
+    start, tip, side = on_screen(ax, *np.transpose([foot, foot + w, foot + along]))
+    assert abs((tip - start) @ (side - start)) < 1e-9 * np.linalg.norm(tip - start) ** 2  # on the screen, too
+    (corner,) = (line for line in ax.lines if line.get_gid() == "right angle")
+    ends = np.transpose(corner.get_data()) - foot
+    np.testing.assert_allclose([ends[0] @ w, ends[2] @ along], 0.0, atol=1e-9)
+    (name,) = (text for text in ax.texts if text.get_text() == "w")
+    assert ax.get_window_extent().containsx(name.get_window_extent().x1)
+    assert not name.get_window_extent().count_contains(on_screen(ax, *PAIR.T))
+
+
+def test_w_of_three_classes_is_the_difference_of_their_coefficients():
+    model = deciban.LinearDiscriminantAnalysis().fit(TRIPLE, THIRDS)
+    ax = plots.decision_regions(model, TRIPLE, THIRDS, normal=True)
+    found = normals(ax)
+    assert len(found) == 3
+    coef = model.coef_
+    wanted = [coef[1] - coef[0], coef[2] - coef[0], coef[2] - coef[1]]
+    for (foot, w), want in zip(found, wanted, strict=True):
+        assert 0 <= parallel(w, want) < 1e-9
+        top = np.sort(model.predict_proba([foot])[0])[1:]
+        assert top[0] == pytest.approx(top[1], abs=1e-9)
+
+
+def test_w_of_many_columns_is_drawn_in_the_plane_that_is_seen():
+    x, y = iris()
+    ax = plots.decision_regions(deciban.LogisticRegression().fit(x, y), x, y, normal=True, steps=60)
+    assert normals(ax)
+    assert ax.get_aspect() == 1.0
+
+
+def test_w_needs_a_line_and_equal_scales():
+    curved = deciban.QuadraticDiscriminantAnalysis().fit(PAIR, SIDES)
+    with pytest.raises(DataError, match=r"QuadraticDiscriminantAnalysis is not a line.*\n\nhint: "):
+        plots.decision_regions(curved, PAIR, SIDES, normal=True, steps=40)
+    with pytest.raises(DataError, match=r"normal=True with equal=False.*\n\nhint: "):
+        plots.decision_regions(curved, PAIR, SIDES, normal=True, equal=False)
+
+
+@pytest.mark.parametrize(("stretch", "equal", "same"), [(1, None, True), (100, None, False), (100, True, True)])
+def test_scales_are_equal_where_that_is_legible_or_asked_for(stretch, equal, same):
+    x = PAIR * [1, stretch]
+    ax = plots.decision_regions(deciban.GaussianNB().fit(x, SIDES), x, SIDES, equal=equal, steps=20)
+    assert (ax.get_aspect() == 1.0) == same
+    wide, high = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
+    if same:
+        assert max(wide / high, high / wide) < 2.51
+    assert ax.get_xlim()[0] < x[:, 0].min() < x[:, 0].max() < ax.get_xlim()[1]
+
+
+def test_titles_are_the_model_with_its_settings_or_as_given():
+    model = deciban.LogisticRegression(C=10).fit(PAIR, SIDES)
+    assert "LogisticRegression(C=10)\n" in plots.decision_regions(model, PAIR, SIDES, steps=9).get_title(loc="left")
+    one = deciban.GaussianNB(var_smoothing=0.1).fit(PAIR[:, :1], SIDES)
+    drawn = [
+        plots.decision_regions(model, PAIR, SIDES, steps=9, title="$ mine"),
+        plots.sigmoid(one, PAIR[:, 0], SIDES, title="$ mine"),
+        plots.sigmoid(title="$ mine"),
+        plots.densities(one, title="$ mine"),
+        plots.graph(one, title="$ mine"),
+        plots.roc(model, PAIR, SIDES, title="$ mine"),
+        plots.precision_recall(model, PAIR, SIDES, title="$ mine"),
+        plots.reliability(model, PAIR, SIDES, title="$ mine"),
+        plots.confusion_matrix(model, PAIR, SIDES, title="$ mine"),
+    ]
+    assert {ax.get_title(loc="left") for ax in drawn} == {"$ mine"}
+
+
+def test_rings_are_of_densities_and_not_of_rules():
+    ax = plots.decision_regions(deciban.FisherDiscriminant().fit(PAIR, SIDES), PAIR, SIDES, steps=30)
+    assert len(ax.collections) == 3  # one boundary, two classes of rows
+
+
+# sigmoids
+
+
+def curve_points(ax):
+    return [on_screen(ax, *line.get_data()) for line in ax.lines if line.get_gid() == "curve"]
+
+
+def test_the_bare_sigmoid_is_the_logistic_function():
+    ax = plots.sigmoid()
+    (curve,) = (line for line in ax.lines if line.get_gid() == "curve")
+    np.testing.assert_allclose(curve.get_ydata(), 1 / (1 + np.exp(-curve.get_xdata())), rtol=1e-12)
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.texts[0].get_text()) == ("z", "g(z)", "0")
+    assert ax.get_legend() is None
+
+
+def test_a_sigmoid_needs_no_rows_but_a_range():
+    model = deciban.LogisticRegression().fit(PAIR[:, :1], SIDES)
+    ax = plots.sigmoid(model, np.linspace(-2, 4, 7))
+    assert not ax.collections
+    (curve,) = (line for line in ax.lines if line.get_gid() == "curve")
+    x = curve.get_xdata()
+    assert x[0] < -2 < 4 < x[-1]
+    np.testing.assert_allclose(curve.get_ydata(), model.predict_proba(x[:, None])[:, 1])
+    with pytest.raises(DataError, match=r"needs rows, or a range\n\nhint: "):
+        plots.sigmoid(model)
+
+
+@pytest.mark.parametrize("kind", ["alike", "many turns"])
+def test_several_sigmoids_have_one_legend_and_labels_apart(kind):
+    x = RNG.uniform(-3, 2, 200)
+    y = (RNG.random(200) < 1 / (1 + np.exp(-4 * x - 2))).astype(int)
+    models = {"true": deciban.LogisticRegression(C=1), "fitted": deciban.LogisticRegression(C=np.inf)}
+    if kind == "many turns":
+        x = np.concatenate([RNG.normal(0, 1, 100), RNG.normal(0.5, 3, 100)])
+        y = np.repeat([0, 1], 100)
+        models |= {"QDA": deciban.QuadraticDiscriminantAnalysis(), "LDA": deciban.LinearDiscriminantAnalysis()}
+    ax = plots.sigmoid({name: model.fit(x[:, None], y) for name, model in models.items()}, x, y)
+    ax.figure.canvas.draw()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", *models]
+    curves = [line for line in ax.lines if line.get_gid() == "curve"]
+    assert len({line.get_color() for line in curves}) == len(models)
+    assert len({(line.get_color(), str(line._dash_pattern)) for line in curves}) == len(models)
+    labels = [text.get_window_extent() for text in ax.texts]
+    assert len(labels) == len([line for line in ax.lines if line.get_gid() == "turn"]) >= 2
+    assert not overlaps(labels)
+    for points in (*curve_points(ax), on_screen(ax, x, y)):
+        assert not any(box.count_contains(points) for box in labels)
+    assert not overlaps([ax.get_legend().get_window_extent()], [ax.get_window_extent()])
+    for line in (line for line in ax.lines if line.get_gid() == "turn"):  # no line crosses the number of another
+        at, height = on_screen(ax, *line.get_data())[1]
+        assert not any(box.x0 < at < box.x1 and box.y0 < height for box in labels)
+
+
+def test_curves_that_are_added_keep_one_legend_and_labels_apart():
+    x = RNG.normal(size=80)
+    y = (x + RNG.normal(size=80) > 0).astype(int)
+    ax = None
+    for C in (0.1, 1, 10):
+        ax = plots.sigmoid(deciban.LogisticRegression(C=C).fit(x[:, None], y), x, y, ax, label=f"C = {C}")
+    ax.figure.canvas.draw()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", "C = 0.1", "C = 1", "C = 10"]
+    assert len(ax.texts) == 3
+    assert not overlaps([text.get_window_extent() for text in ax.texts])
+
+
+# densities
+
+
+def test_rings_of_two_columns_are_the_levels_of_the_normal_density():
+    model = deciban.QuadraticDiscriminantAnalysis(store_covariance=True).fit(PAIR, SIDES)
+    for rows in ((), (PAIR, SIDES)):
+        ax = plots.densities(model, *rows)
+        assert ax.get_aspect() == 1.0
+        assert not ax.get_images()
+        rings = [one for one in ax.collections if hasattr(one, "levels")]
+        assert len(rings) == 2
+        for c, one in enumerate(rings):
+            for path, distance in zip(one.get_paths(), (3.0, 2.0, 1.0), strict=True):
+                off = path.vertices - model.means_[c]
+                found = np.sqrt(np.einsum("ij,jk,ik->i", off, np.linalg.inv(model.covariance_[c]), off))
+                np.testing.assert_allclose(found, distance, atol=0.03)
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [deciban.LinearDiscriminantAnalysis(), deciban.GaussianNB(), deciban.MixedNB(families="gaussian")],
+    ids=repr,
+)
+def test_the_density_of_one_column_integrates_the_others_out(model):
+    x = pd.DataFrame(PAIR, columns=["u", "v"])
+    model.fit(x, SIDES)
+    for ax in (plots.densities(model, x[["v", "u"]], SIDES, "u"), plots.densities(model, columns="u")):
+        assert ax.get_xlabel() == "u"
+        assert len(ax.lines) == 2
+        for c, line in enumerate(ax.lines):
+            at, height = line.get_data()
+            assert np.trapezoid(height, at) == pytest.approx(1.0, abs=0.02)
+            mean = np.trapezoid(height * at, at)
+            assert mean == pytest.approx(PAIR[model.classes_[c] == SIDES, 0].mean(), abs=0.1)
+
+
+def test_a_normal_density_of_whole_numbers_is_a_curve_and_the_legend_is_off_the_bars():
+    X = TENNIS.drop(columns="play").assign(temperature=DEGREES)
+    model = deciban.MixedNB(families={"temperature": "gaussian"}).fit(X, PLAY)
+    ax = plots.densities(model, X, PLAY, "temperature")
+    ax.figure.canvas.draw()
+    for line in ax.lines:
+        assert line.get_linestyle() != "None"
+        assert len(line.get_xdata()) > 100
+        assert np.trapezoid(*line.get_data()[::-1]) == pytest.approx(1.0, abs=0.03)
+    assert ax.get_ylabel() == "density p(x | class)"
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+
+
+def test_probabilities_of_a_model_without_rows_are_bars():
+    model = deciban.MixedNB(alpha=1).fit(TENNIS[["outlook"]], PLAY)
+    ax = plots.densities(model)
+    heights = np.array([bar.get_height() for bar in ax.patches]).reshape(2, 3)
+    np.testing.assert_allclose(heights.sum(axis=1), 1.0)
+    assert ax.get_ylabel() == "P(x | class)"
+
+
+def test_models_without_densities_are_refused():
+    for model in (deciban.LogisticRegression(), deciban.FisherDiscriminant(), naive_bayes.GaussianNB()):
+        with pytest.raises(DataError, match=r"has no density.*\n\nhint: "):
+            plots.densities(model.fit(PAIR, SIDES), PAIR, SIDES)
+    with pytest.raises(DataError, match=r"has no density.*\n\nhint: "):
+        plots.densities(deciban.MultinomialNB().fit(np.abs(PAIR), SIDES), np.abs(PAIR), SIDES)
+    with pytest.raises(DataError, match=r"rows without labels.*\n\nhint: densities\(model\)"):
+        plots.densities(PAIR)
+    with pytest.raises(DataError, match="3 columns to draw"):
+        plots.densities(TRIPLE[:, [0, 1, 1]], THIRDS, [0, 1, 2])
+
+
+# graphs
+
+
+def assert_edges_pass_no_box(ax, edges):
+    """Edges lead from box to box, pass no other, and no text leaves its box."""
+    ax.figure.canvas.draw()
+    boxes, lines = boxes_and_lines(ax)
+    assert set(lines) == set(edges)
+    for ends, points in lines.items():
+        dense = np.concatenate([np.linspace(a, b, 9) for a, b in pairwise(points)])
+        for name, box in boxes.items():
+            assert name in ends or not box.count_contains(dense), (ends, name)
+    heads = [points[-1] for points in lines.values()]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(heads, 2)) > 0.1  # inches: no head lies on another
+    shown = list(boxes.values())
+    assert not overlaps(shown)
+    for text in ax.texts:
+        frame = text.get_window_extent().transformed(ax.transData.inverted())
+        inside = [box for box in shown if box.contains(*text.get_position())]
+        assert all(box.x0 <= frame.x0 and frame.x1 <= box.x1 for box in inside)
+
+
+STARS = {
+    "mixed": lambda: deciban.MixedNB().fit(TENNIS.drop(columns="play"), TENNIS["play"]),
+    "categorical": lambda: deciban.CategoricalNB().fit(TENNIS_CODES, PLAY),
+    "bernoulli": lambda: deciban.BernoulliNB().fit(TENNIS_CODES > 0, PLAY),
+    "gaussian": lambda: deciban.GaussianNB().fit(*iris()),
+    "multinomial": lambda: deciban.MultinomialNB().fit(TENNIS_CODES, PLAY),
+    "many": lambda: deciban.GaussianNB().fit(load_wine(as_frame=True).data, load_wine().target),
+}
+
+
+@pytest.mark.parametrize("name", STARS)
+def test_naive_bayes_is_a_star(name):
+    model = STARS[name]()
+    ax = plots.graph(model)
+    labels = [text.get_text() for text in ax.texts]
+    assert labels[-1] == {"mixed": "play"}.get(name, "class")
+    assert_edges_pass_no_box(ax, [(labels[-1], column) for column in labels[:-1]])
+    assert len(labels) == model.n_features_in_ + 1
+
+
+def test_of_many_columns_the_first_are_drawn():
+    model = deciban.BernoulliNB().fit(RNG.integers(0, 2, (30, 100)), np.repeat([0, 1], 15))
+    labels = [text.get_text() for text in plots.graph(model, most=10).texts]
+    assert labels == [*(f"x{j}" for j in range(9)), "… 91 more", "class"]
+
+
+@pytest.mark.parametrize("tables", [False, True])
+@pytest.mark.parametrize(
+    "make", [deciban.BayesNet, deciban.TreeAugmentedNB, lambda: deciban.KDependenceBayes(k=2)], ids=["net", "tree", "k"]
+)
+def test_edges_of_a_network_pass_no_box(make, tables):
+    X, y = TENNIS.drop(columns="play"), TENNIS["play"]
+    model = make().fit(X, y)
+    ax = plots.graph(model, tables=tables)
+    assert_edges_pass_no_box(ax, model._graph().network.edges)
+
+
+def test_tables_of_a_network_are_its_probabilities():
+    tables = {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.25, 0.75]]}
+    edges, levels = [("rain", "wet")], {"rain": ["no", "yes"], "wet": ["dry", "wet"]}
+    ax = plots.graph(deciban.BayesNet.from_edges(edges, levels=levels, tables=tables), tables=True)
+    assert [text.get_text() for text in ax.texts][:4] == [
+        "rain",
+        "  no   yes\n0.80  0.20",
+        "wet",
+        "rain   dry   wet\nno    0.90  0.10\nyes   0.25  0.75",
+    ]
+
+
+def test_models_that_are_no_graph_are_refused():
+    X, y = TENNIS.drop(columns="play"), TENNIS["play"]
+    models = [
+        deciban.AODE().fit(X, y),
+        deciban.LogisticRegression().fit(PAIR, SIDES),
+        deciban.LinearDiscriminantAnalysis().fit(PAIR, SIDES),
+        naive_bayes.GaussianNB().fit(PAIR, SIDES),
+    ]
+    for model in models:
+        with pytest.raises(DataError, match=r"\n\nhint: "):
+            plots.graph(model)
+    with pytest.raises(DataError, match=r"has no tables\n\nhint: "):
+        plots.graph(STARS["mixed"](), tables=True)

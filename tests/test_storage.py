@@ -27,7 +27,7 @@ from deciban.errors import ModelFileError
 from deciban.storage import registry, tensors
 from deciban.tallies import Tally
 
-from .support.models import CLASSIFIERS, EVERY, rows_for
+from .support.models import CLASSIFIERS, EVERY, UNITS, rows_for
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [4.0, 5.0], [5.0, 4.0], [9.0, 9.5], [8.0, 9.0]])
 
@@ -37,7 +37,7 @@ X = np.array([[0.0, 1.0], [1.0, 0.5], [4.0, 5.0], [5.0, 4.0], [9.0, 9.5], [8.0, 
 
 def test_the_registry_has_every_public_classifier():
     assert {name: registry.classifier(name) for name in registry.CLASSIFIERS} == {
-        cls.__name__: cls for cls in CLASSIFIERS
+        cls.__name__: cls for cls in (*CLASSIFIERS, *UNITS)
     }
 
 

@@ -22,10 +22,12 @@ _HOMES = {  # public name → module; `__init__.pyi` is written from this table 
     "Gibbs": "classifiers.ensemble",
     "HashingVectorizer": "text.vectorizers",
     "KDependenceBayes": "classifiers.structured",
+    "LeastSquaresClassifier": "classifiers.linear",
     "LinearDiscriminantAnalysis": "classifiers.discriminant",
     "LogisticRegression": "classifiers.logistic",
     "MixedNB": "classifiers.mixed",
     "MultinomialNB": "classifiers.naive_bayes",
+    "Perceptron": "classifiers.linear",
     "PoissonNB": "classifiers.naive_bayes",
     "QuadraticDiscriminantAnalysis": "classifiers.discriminant",
     "RegularizedDiscriminantAnalysis": "classifiers.discriminant",
@@ -50,10 +52,11 @@ _HOMES = {  # public name → module; `__init__.pyi` is written from this table 
     "report": "reports",
     "save": "model_file",
     "select_model": "classifiers.selection",
+    "sigmoid": "decision",
     "threads": "engines.threads",
     "top_evidence": "explain.top_evidence",
 }
-_MODULES = ("errors", "metrics", "plots")
+_MODULES = ("datasets", "errors", "metrics", "plots")
 __all__ = sorted(_HOMES)
 
 

@@ -1,4 +1,5 @@
 # written by `python -m tests.test_public_names`
+from deciban import datasets as datasets
 from deciban import errors as errors
 from deciban import metrics as metrics
 from deciban import plots as plots
@@ -9,6 +10,8 @@ from deciban.classifiers.discriminant import QuadraticDiscriminantAnalysis as Qu
 from deciban.classifiers.discriminant import RegularizedDiscriminantAnalysis as RegularizedDiscriminantAnalysis
 from deciban.classifiers.ensemble import BayesOptimal as BayesOptimal
 from deciban.classifiers.ensemble import Gibbs as Gibbs
+from deciban.classifiers.linear import LeastSquaresClassifier as LeastSquaresClassifier
+from deciban.classifiers.linear import Perceptron as Perceptron
 from deciban.classifiers.logistic import LogisticRegression as LogisticRegression
 from deciban.classifiers.mixed import MixedNB as MixedNB
 from deciban.classifiers.naive_bayes import BernoulliNB as BernoulliNB
@@ -22,6 +25,7 @@ from deciban.classifiers.structured import AODE as AODE
 from deciban.classifiers.structured import KDependenceBayes as KDependenceBayes
 from deciban.classifiers.structured import TreeAugmentedNB as TreeAugmentedNB
 from deciban.classifiers.text import TextClassifier as TextClassifier
+from deciban.decision import sigmoid as sigmoid
 from deciban.engines.threads import threads as threads
 from deciban.explain.top_evidence import top_evidence as top_evidence
 from deciban.families import list_families as list_families

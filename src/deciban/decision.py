@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from deciban import ops
 from deciban.display import Table, format_choices, format_number
@@ -53,6 +54,33 @@ def log_proba_of(model: Any, X: Any) -> np.ndarray:
         return model.predict_log_proba(X)
     with np.errstate(divide="ignore"):
         return np.log(model.predict_proba(X))
+
+
+def sigmoid(z: Any, derivative: bool = False) -> Any:
+    """The logistic function g(z) = 1 / (1 + e^−z): the probability of log odds z.
+
+    Parameters
+    ----------
+    z : number or array-like
+        Log odds, such as the `decision_function` of a logistic regression.
+    derivative : bool
+        Whether to return g'(z) = g(z) (1 − g(z)) instead.
+
+    Returns
+    -------
+    float or ndarray
+        As z.
+
+    Examples
+    --------
+    >>> from deciban import sigmoid
+    >>> sigmoid([-2.0, 0.0, 2.0]).round(6).tolist()
+    [0.119203, 0.5, 0.880797]
+    >>> float(sigmoid(0.0, derivative=True))
+    0.25
+    """
+    g = expit(z)
+    return g * expit(np.negative(z)) if derivative else g
 
 
 def log_prior(weights: np.ndarray) -> np.ndarray:

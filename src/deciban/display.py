@@ -210,6 +210,39 @@ def format_number(a: float) -> str:
     return f"{a:.4f}" if a == 0 or 1e-3 <= abs(a) < 1e6 else f"{a:.3g}"
 
 
+def format_exp(log: float, decimals: bool = True) -> str:
+    """A number by its natural logarithm, as `format_number` has it, or (without `decimals`) by three digits; numbers
+    too small for a float too.
+
+    >>> format_exp(np.log(0.0206)), format_exp(np.log(0.0206), decimals=False), format_exp(-1000.0), format_exp(-np.inf)
+    ('0.0206', '0.0206', '5.08e-435', '0')
+    """
+    if np.isneginf(log):
+        return "0"
+    if abs(log) < 690:
+        return format_number(float(np.exp(log))) if decimals else f"{np.exp(log):#.3g}"
+    tens = log / np.log(10.0)
+    return f"{10.0 ** (tens - np.floor(tens)):.2f}e{np.floor(tens):+.0f}"
+
+
+def format_count(a: float) -> str:
+    """A count with or without pseudo-counts: whole numbers without a point.
+
+    >>> format_count(12.0), format_count(2.5), format_count(1 / 3)
+    ('12', '2.5', '0.3333')
+    """
+    return f"{a:.0f}" if abs(a - round(a)) <= 1e-9 * max(abs(a), 1.0) else f"{a:.4g}" if a < 1e4 else f"{a:.1f}"
+
+
+def format_fraction(numerator: float, denominator: float) -> str:
+    """A quotient of counts, not reduced.
+
+    >>> format_fraction(3.0, 12.0), format_fraction(2.5, 10.5)
+    ('3/12', '2.5/10.5')
+    """
+    return f"{format_count(numerator)}/{format_count(denominator)}"
+
+
 def format_2(a: float) -> str:
     return f"{a:.2f}" if np.isfinite(a) and abs(a) < 1e6 else format_number(a)
 

@@ -125,6 +125,46 @@ def confusion(y: np.ndarray, decided: np.ndarray, k: int, w: np.ndarray | None =
     return np.bincount(y * k + decided, w, minlength=k * k).astype(np.float64).reshape(k, k)
 
 
+def fisher_ratio(X: Any, y: Any, w: Any) -> float | np.ndarray:
+    """Fisher's ratio of a direction: variance between two classes over variance within them,
+    (w·(μ_k − μ_l))² / (w·(Σ_k + Σ_l)w), with covariances over n.
+
+    Parameters
+    ----------
+    X, y
+        Rows (n, d) and their labels.
+    w : array of shape (d,) or (pairs, d)
+        A direction; or one for each pair of classes, as `coef_` of a `FisherDiscriminant`, which maximise the ratio.
+
+    Returns
+    -------
+    float or ndarray of shape (pairs,)
+        Of two classes a number; of more, one for each pair of classes (1 : 0, 2 : 0, …, 2 : 1, …).
+
+    Examples
+    --------
+    >>> X, y = [[0.0, 0.0], [2.0, 0.0], [4.0, 1.0], [6.0, 1.0]], [0, 0, 1, 1]
+    >>> fisher_ratio(X, y, [1.0, 0.0]), fisher_ratio(X, y, [1.0, 1.0])
+    (8.0, 12.5)
+    """
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    w = np.atleast_2d(np.asarray(w, dtype=np.float64))
+    pairs = [(a, b) for a in range(len(classes)) for b in range(a + 1, len(classes))]
+    X = np.asarray(X, dtype=np.float64)
+    if not pairs or len(w) not in (1, len(pairs)) or w.shape[1:] != X.shape[1:]:
+        raise DataError(
+            f"`w` has the shape {w.shape}, X has {X.shape[-1]} columns and y {len(classes)} classes\n\n"
+            "hint: give one direction, or one for each pair of classes, in rows of two classes or more"
+        )
+    z = X @ w.T  # (n, 1 or pairs)
+    mean, var = (np.stack([f(z[codes == c], axis=0) for c in range(len(classes))]) for f in (np.mean, np.var))
+    a, b = np.array(pairs).T
+    at = np.arange(len(pairs)) % len(w)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out = (mean[a, at] - mean[b, at]) ** 2 / (var[a, at] + var[b, at])
+    return float(out[0]) if len(pairs) == 1 else out
+
+
 def _mean(values: np.ndarray, w: np.ndarray | None) -> float:
     """Rows of weight 0 count for nothing, even where they are infinite; the mean of nothing is NaN."""
     if w is None:

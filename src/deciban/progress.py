@@ -84,7 +84,12 @@ def solver_callback(
     """A progress callback as a solver's `watch(steps, state)`; None where nothing is shown."""
     if callback is _quiet:
         return None
-    return lambda steps, state: callback(steps, state.value, state.steepness, about, done)
+
+    def watch(steps: int, state: Any) -> None:
+        if steps:  # not the start
+            callback(steps, state.value, state.steepness, about, done)
+
+    return watch
 
 
 def step_text(step: int, value: float = math.nan, slope: float = math.nan, about: str = "") -> str:

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.transforms import Bbox
 
-from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, TreeAugmentedNB, select_model
+from deciban import AODE, BayesNet, BayesOptimal, KDependenceBayes, MixedNB, TreeAugmentedNB, plots, select_model
 from deciban.classifiers.structured import learned_network
 from deciban.errors import DataError
 
 from ..support.data import TENNIS
+from ..support.pictures import boxes_and_lines
 
 CLASSES = [TreeAugmentedNB, AODE, KDependenceBayes, BayesNet]
 every_class = pytest.mark.parametrize("cls", CLASSES)
@@ -174,30 +174,58 @@ def test_coverage_13_tables_by_maximum_likelihood():
         BayesNet.from_edges([], rows, prior=-1)
 
 
+def test_coverage_001_47_the_table_of_a_node_has_names():
+    tree = [("play", name) for name in TENNIS.columns.drop("play")]
+    net = BayesNet.from_edges(tree, TENNIS, prior=0)
+    assert str(net.table("outlook")).splitlines() == [
+        "P(outlook | play)",
+        "  play  overcast   rainy   sunny",
+        "  no      0.0000  0.4000  0.6000",
+        "  yes     0.4444  0.3333  0.2222",
+    ]
+    shares = pd.crosstab(TENNIS["play"], TENNIS["outlook"], normalize="index")
+    frame = net.table("outlook").to_frame()
+    assert frame.columns.tolist() == ["play", *shares.columns]
+    np.testing.assert_allclose(frame[shares.columns].to_numpy(dtype=float), shares)
+    np.testing.assert_allclose(np.asarray(net.table("play")), [5 / 14, 9 / 14])
+    assert net.table("play").to_dict() == {"no": [5 / 14], "yes": [9 / 14]}
+    assert net.table("windy")._repr_html_().count("<tr>") == 3
+    with pytest.raises(DataError, match=r"no `sky`(?s:.*)hint: it has"):
+        net.table("sky")
+    both = {"high": ["low", "high", "high"], "b": ["high", "low", "low"]}
+    assert list(BayesNet.from_edges([("high", "b")], both).table("b").to_dict()) == ["high", "b = high", "b = low"]
+
+
+def test_coverage_001_47_a_classifier_with_tables_of_maximum_likelihood():
+    X, y = TENNIS.drop(columns="play"), TENNIS["play"]
+    model = BayesNet([("temperature", "humidity")], backoff=0, alpha=0).fit(X, y)
+    rows = X.assign(play=y)
+    shares = rows.groupby(["play", "temperature"])["humidity"].value_counts(normalize=True).unstack(fill_value=0.0)
+    table = model.table("humidity")
+    assert table.parents == ("play", "temperature")
+    np.testing.assert_allclose(table.values.reshape(shares.shape), shares)
+    assert not hasattr(model, "evidence_")
+    naive = BayesNet([], backoff=0, alpha=0).fit(X, y)
+    np.testing.assert_allclose(naive.predict_proba(X), MixedNB(alpha=0).fit(X, y).predict_proba(X), atol=1e-12)
+
+
+def test_coverage_000_58_the_full_table_of_two_words():
+    rows = {"y": ["spam"] * 4, "a": [0, 0, 1, 1], "b": [1, 1, 0, 1]}
+    net = BayesNet.from_edges([("y", "a"), ("y", "b"), ("a", "b")], rows, prior=0)
+    np.testing.assert_allclose(net.query(["a", "b"], {"y": "spam"}).values, [[0, 0.5], [0.25, 0.25]])
+
+
+@pytest.mark.parametrize("cls", [TreeAugmentedNB, KDependenceBayes, BayesNet])
+def test_a_column_without_cells_does_not_change_the_evidence(cls):
+    X, y = pd.DataFrame({"a": list("xyxy"), "b": [None] * 4}, dtype=object), [0, 0, 1, 1]
+    assert cls().fit(X, y).evidence_ == pytest.approx(cls().fit(X[["a"]], y).evidence_)
+
+
 # pictures and names
 
 
 def _network(model):
     return learned_network(model._state, model._state.reader.target)
-
-
-def boxes_and_lines(ax) -> tuple[dict, dict]:
-    """(boxes by label, the points of each edge by the labels of its ends) of a drawn network."""
-    boxes = {}
-    for patch in ax.patches:
-        if isinstance(patch, FancyBboxPatch):
-            where = Bbox.from_bounds(patch.get_x(), patch.get_y(), patch.get_width(), patch.get_height())
-            boxes[next(t.get_text() for t in ax.texts if where.contains(*t.get_position()))] = where
-    lines = {}
-    for patch in ax.patches:
-        if isinstance(patch, FancyArrowPatch):
-            points = patch._path_original.interpolated(1).to_polygons(closed_only=False)[0]
-            ends = [
-                min(boxes, key=lambda name, p=p: np.hypot(*(np.clip(p, boxes[name].min, boxes[name].max) - p)))
-                for p in (points[0], points[-1])
-            ]
-            lines[tuple(ends)] = points
-    return boxes, lines
 
 
 @pytest.mark.parametrize("cls", [BayesNet, TreeAugmentedNB, lambda: KDependenceBayes(k=2)])
@@ -213,7 +241,7 @@ def test_b32_no_box_hides_an_edge(cls, shape):
             columns.append(np.where(rng.random(600) < 0.7, columns[-1], rng.integers(0, 2, 600)))
         X = pd.DataFrame({f"column {j}": values.astype(str) for j, values in enumerate(columns)})
     model = cls().fit(X, y)
-    ax = model.plot()
+    ax = plots.graph(model)
     boxes, lines = boxes_and_lines(ax)
     assert set(boxes) == {*X.columns, y.name}
     assert set(lines) == set(_network(model).edges)

@@ -138,6 +138,8 @@ def public(model: Any) -> dict[str, Any]:
     for name in dir(model):
         if name.endswith("_") and not name.startswith("_"):
             value = getattr(model, name)
+            if name == "map_":
+                value = public(value)
             out[name] = [public(one) for one in value] if name == "models_" else value
     return out
 

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from deciban import BernoulliNB, GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, MultinomialNB
+from deciban import (
+    BernoulliNB,
+    CategoricalNB,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    MultinomialNB,
+)
 from deciban.errors import DataError
 from deciban.plots.nomograms import scales_of
 
@@ -64,6 +71,7 @@ def test_what_has_no_finite_coefficients_is_refused_with_the_cure():
     x, y = np.array([[1, 0], [1, 0], [0, 1], [0, 1]]), [0, 0, 1, 1]
     for bad, words in (
         (GaussianNB().fit(x, y), "not linear"),
+        (CategoricalNB().fit([[0], [1], [2], [2]], y), "`x0=0`, `x0=1`"),
         (BernoulliNB(alpha=0, force_alpha=True).fit(x, y), "exactly 0"),
         (MultinomialNB(class_prior=[0.0, 1.0]).fit(x, y), "impossible"),
         (MultinomialNB().fit(x[:2], y[:2]), "one class"),

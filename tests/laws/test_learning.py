@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from deciban import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from deciban.errors import DataError, DecibanError, ForgetError, MergeError, NotAdditiveError
 
 from ..support.compare import assert_same_model
@@ -274,15 +275,12 @@ def test_fixed_priors_of_other_classes_do_not_merge(model):
         a + b
 
 
-@each(named("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"))
+@each([LinearDiscriminantAnalysis(solver="lsqr"), QuadraticDiscriminantAnalysis(solver="eigen")])
 def test_model_that_needs_all_rows_at_once_refuses_more(model):
     from sklearn.covariance import EmpiricalCovariance
 
     x, y = rows_for(model)
-    solver = "lsqr" if "Linear" in type(model).__name__ else "eigen"
-    model = clone(model).set_params(solver=solver, shrinkage=None, estimate="plugin")
-    model.set_params(covariance_estimator=EmpiricalCovariance())
-    model.fit(x, y)
+    model = clone(model).set_params(covariance_estimator=EmpiricalCovariance()).fit(x, y)
     for learn in (model.partial_fit, model.forget, lambda x, y: model + copy.deepcopy(model)):
         with pytest.raises(NotAdditiveError, match="hint:"):
             learn(x, y)

@@ -10,6 +10,10 @@ SINGULAR = (
     "a class whose covariance is singular gets a floor under its variances and a defined answer (`singular_` names the "
     "class); scikit-learn raises an error"
 )
+STORED = (
+    "`covariance_` is a view of the tally, available without `store_covariance=True`; scikit-learn has no such "
+    "attribute then"
+)
 INDEX = "sparse rows with 64-bit indices are accepted by every solver; scikit-learn refuses them for this one"
 STOPPED_EARLY = (
     "compares `LogisticRegressionCV` of scikit-learn, stopped at its tolerance, with our minimum to more digits than "
@@ -21,6 +25,7 @@ WHOLE_ROWS = (
     "two rows"
 )
 NO_MINIMUM = "the check has 30 columns and 27 rows: the classes are separated, so there is no finite estimate"
+ONE_STEP = "a row of weight 2 makes one step of twice the length, two rows make two steps"
 
 TESTS: dict[str, str] = {
     "test_naive_bayes.py::test_gnb_check_update_with_no_data": (
@@ -29,13 +34,17 @@ TESTS: dict[str, str] = {
     "test_discriminant_analysis.py::test_lda_transform": (
         "`transform` works with solver='lsqr' too; scikit-learn raises an error"
     ),
+    "test_discriminant_analysis.py::test_lda_store_covariance": STORED,
+    "test_discriminant_analysis.py::test_qda_store_covariance[*": STORED,
     "test_discriminant_analysis.py::test_qda_regularization[42-svd]": SINGULAR,
     "test_discriminant_analysis.py::test_qda_regularization[42-eigen]": SINGULAR,
     "test_logistic.py::test_liblinear_dual_random_state[*": (
         "expects different coefficients for different random seeds; ours are the minimum for every seed"
     ),
     "test_logistic.py::test_logistic_cv[*": STOPPED_EARLY,
-    "test_logistic.py::test_logistic_cv_multinomial_score[neg_log_loss*": STOPPED_EARLY,
+    "test_logistic.py::test_logistic_cv_multinomial_score[*": (
+        "passes all settings of a model to a private function of scikit-learn, which has no `history` and `init`"
+    ),
     "test_logistic.py::test_large_sparse_matrix[csr_matrix-liblinear]": INDEX,
     "test_logistic.py::test_large_sparse_matrix[csr_matrix-sag*": INDEX,
     "test_logistic.py::test_large_sparse_matrix[csr_array-liblinear]": INDEX,
@@ -60,11 +69,19 @@ CHECKS: dict[str, tuple[str, str]] = {  # settings → checks of `check_estimato
         "check_sample_weight_equivalence_on_dense_data, …_sparse_data",
         f"{NO_MINIMUM}, and the information matrix of Firth's penalty is singular",
     ),
+    'LogisticRegression(solver="online")': (
+        "check_sample_weight_equivalence_on_dense_data, …_sparse_data",
+        ONE_STEP,
+    ),
+    'LeastSquaresClassifier(solver="online"), Perceptron()': (
+        "check_sample_weight_equivalence_on_dense_data",
+        f"{ONE_STEP}; scikit-learn's `Perceptron` fails it too",
+    ),
 }
 LIMITS = {  # how many tests of each file may fail
     "test_naive_bayes.py": 1,
-    "test_discriminant_analysis.py": 3,
-    "test_logistic.py": 23,
+    "test_discriminant_analysis.py": 6,
+    "test_logistic.py": 27,
     "test_text.py": 0,
 }
 
@@ -100,8 +117,8 @@ def page() -> str:
         "|---|---|",
         *(f"| `{name}` | {why} |" for name, why in TESTS.items()),
         "",
-        "`*` stands for all tests whose name begins so. Every classifier passes `check_estimator` with its defaults.",
-        "With other settings:",
+        "`*` stands for all tests whose name begins so. Every classifier but `Perceptron` passes `check_estimator`",
+        "with its defaults. With other settings:",
         "",
         "| settings | checks that fail | reason |",
         "|---|---|---|",

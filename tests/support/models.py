@@ -28,6 +28,7 @@ def reads_of(model: Any) -> str:
 
 PUBLIC = [getattr(deciban, name) for name in deciban.__all__]
 CLASSIFIERS = [thing for thing in PUBLIC if isinstance(thing, type) and hasattr(thing, "predict_proba")]
+UNITS = [deciban.LeastSquaresClassifier, deciban.Perceptron]  # without probabilities
 CLASSES = [model for model in CLASSIFIERS if issubclass(model, Generative)]
 # settings beside the defaults; a class may be absent
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -41,12 +42,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "CategoricalNB": [{"min_categories": 6}],
     "ComplementNB": [{"norm": True}],
     "FisherDiscriminant": [{"multi": "eigen"}],
-    "GaussianNB": [{"ddof": 1}],
+    "GaussianNB": [{"ddof": 1}, {"variances": "shared"}],
     "KDependenceBayes": [{"k": 2}],
     "LinearDiscriminantAnalysis": [
         {"solver": "lsqr"},
         {"solver": "lsqr", "shrinkage": "auto"},
-        {"solver": "eigen", "shrinkage": 0.3},
+        {"solver": "eigen", "shrinkage": 0.3, "ddof": 1},
         {"estimate": "bayes"},
     ],
     "MixedNB": [{"average": "subsets"}, {"average": "subsets", "inclusion": 0.9}],
@@ -54,8 +55,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "PoissonNB": [{"shape": 0.5, "exposure": 0.1}],
     "QuadraticDiscriminantAnalysis": [
         {"reg_param": 0.2},
-        {"solver": "eigen", "shrinkage": 0.1},
+        {"solver": "eigen", "shrinkage": 0.1, "ddof": 1},
         {"solver": "eigen", "shrinkage": "auto"},
+        {"diagonal": True},
         {"estimate": "bayes"},
     ],
     "TreeAugmentedNB": [{"backoff": 0, "alpha": 0.5}, {"backoff": 2.0}, {"cuts": [0.5, 1.5]}],
@@ -126,6 +128,7 @@ LOGISTIC = [
         {"l1_ratio": 0.5, "C": 0.1},
         {"penalty": "jeffreys"},
         {"class_weight": "balanced"},
+        {"solver": "newton", "line_search": False, "history": True},
     )
 ]
 
@@ -135,6 +138,8 @@ def worded(cls) -> list:
     out, usual = [], cls().get_params()
     drawn = {"random_state": 0} if cls is deciban.Gibbs else {}  # else it never says the same
     for name, allowed in cls._parameter_constraints.items():
+        if name == "line_search":  # goes with few solvers, see LOGISTIC
+            continue
         words = sorted(word for rule in allowed if isinstance(rule, StrOptions) for word in rule.options)
         switches = [not usual[name]] if "boolean" in allowed and isinstance(usual[name], bool) else []
         out += [cls(**drawn | {name: value}) for value in [*words, *switches] if usual[name] != value]

@@ -167,13 +167,20 @@ IN_PIECES = ("partial_fit", "merge", "forget", "leave_one_out")
 FIXED = {"cuts": [0.5, 1.5], "backoff": 2.0}  # nothing but the structure is chosen by the rows
 MEMBERS = [("gauss", deciban.GaussianNB()), ("linear", deciban.LogisticRegression(tol=1e-9, max_iter=400))]
 TALLIES = [("gauss", deciban.GaussianNB(estimate="bayes")), ("normal", deciban.MixedNB(families="student", alpha=1.0))]
-ENSEMBLE = {"prior": [[0.3, 0.7]], "priors": [PRIORS, "uniform"]}
+ENSEMBLE = {"prior": [[0.3, 0.7]], "noise": [0.1], "priors": [PRIORS, "uniform"]}
 
 TABLE: dict[str, Entry] = {
     "GaussianNB": Entry(
         deciban.GaussianNB,
         NUMBERS,
-        {"priors": [PRIORS, "uniform"], "var_smoothing": [0.1, "auto"], "ddof": [1], "estimate": ["bayes"], **TUNED},
+        {
+            "priors": [PRIORS, "uniform"],
+            "var_smoothing": [0.1, "auto"],
+            "ddof": [1],
+            "variances": ["shared"],
+            "estimate": ["bayes"],
+            **TUNED,
+        },
         gappy=NUMBERS_WITH_GAPS,
     ),
     "BernoulliNB": Entry(
@@ -185,7 +192,7 @@ TABLE: dict[str, Entry] = {
     "MultinomialNB": Entry(
         deciban.MultinomialNB,
         COUNTS,
-        {"alpha": [0.5, 0, "auto"], "force_alpha": [False], "estimate": ["bayes"], **SMOOTHED},
+        {"alpha": [0.5, 0, "auto"], "force_alpha": [False], "estimate": ["bayes"], "coefficient": [True], **SMOOTHED},
         gappy=COUNTS_WITH_GAPS,
     ),
     "ComplementNB": Entry(
@@ -217,6 +224,7 @@ TABLE: dict[str, Entry] = {
             "store_covariance": [True],
             "tol": [0.5],
             "covariance_estimator": [LedoitWolf()],
+            "ddof": [1],
             "estimate": ["bayes"],
             "calibrate": [True],
         },
@@ -233,6 +241,8 @@ TABLE: dict[str, Entry] = {
             "store_covariance": [True],
             "tol": [0.5],
             "covariance_estimator": [LedoitWolf()],
+            "ddof": [1],
+            "diagonal": [True],
             "estimate": ["bayes"],
             "calibrate": [True],
         },
@@ -265,8 +275,12 @@ TABLE: dict[str, Entry] = {
             "l1_ratio": [0.5],
             "fit_intercept": [False],
             "class_weight": ["balanced", {"a": 2.0}],
-            "solver": ["newton", "lbfgs", "newton-cg", "coordinate", "gradient", "sgd"],
+            "solver": ["newton", "lbfgs", "newton-cg", "coordinate", "gradient", "sgd", "online"],
             "warm_start": [True],
+            "learning_rate": [0.01],
+            "line_search": [False],
+            "init": [[[0.1, 0.2, 0.3, 0.4]] * 3],
+            "history": [True],
         },
         base=LINEAR,
         without=IN_PIECES,
@@ -290,7 +304,7 @@ TABLE: dict[str, Entry] = {
     "MixedNB": Entry(
         deciban.MixedNB,
         MIXED,
-        {"families": ["student", "histogram", FAMILIES], "alpha": [0, 1.0], **MIXED_SETTINGS},
+        {"families": ["student", "histogram", FAMILIES], "alpha": [0, 1.0], "ddof": [1], **MIXED_SETTINGS},
         without=("leave_one_out",),
     ),
     "MixedNB, families given": Entry(
@@ -346,7 +360,7 @@ TABLE: dict[str, Entry] = {
             "missing": ["informative", "ignore"],
             **CUTS,
             **THIN,
-            "alpha": [None],
+            "alpha": [None, 0],
         },
         without=IN_PIECES,
     ),
@@ -372,6 +386,7 @@ TABLE: dict[str, Entry] = {
             "model": ["bernoulli", "complement", "logistic", "nb-logistic"],
             "features": ["chars"],
             "ngram_range": [(1, 2)],
+            "token_pattern": [r"\w+"],
             "alpha": [0.5],
             "smoothing": ["corpus"],
             "dependence": [0.1],

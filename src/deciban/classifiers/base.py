@@ -35,7 +35,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from inspect import signature
 from threading import Lock, RLock
 from types import FunctionType, ModuleType
@@ -63,12 +63,18 @@ from deciban.errors import (
     UnavailableError,
     did_you_mean,
 )
+from deciban.estimation.parameters import log_slope
+from deciban.explain.counts_table import CountsTable
 from deciban.explain.explanation import Explanation
+from deciban.explain.working import Working
 from deciban.models import held_out
-from deciban.models.em import fill_missing
+from deciban.models.em import fill_missing, left_out
+from deciban.models.known_parameters import given_state
 from deciban.models.learn_feature_weights import weighted
-from deciban.models.model import Known, Spec, State, TallyPass
-from deciban.models.posterior import LinearPosterior
+from deciban.models.model import Known, Spec, State, TallyPass, tally_of
+from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPosterior, in_decibans
+from deciban.networks.graph import class_node
+from deciban.networks.network import ModelGraph
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
 from deciban.rows.labels import label_codes, label_type, united
@@ -108,7 +114,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             if isinstance(own, FunctionType) and own.__doc__ is None and not name.startswith("_"):
                 own.__doc__ = next((vars(base)[name].__doc__ for base in cls.__mro__[1:] if name in vars(base)), None)
         if "__init__" in cls.__dict__:
-            setattr(cls, "__init__", _suggesting(cls.__dict__["__init__"]))  # noqa: B010
+            setattr(cls, "__init__", suggesting(cls.__dict__["__init__"]))  # noqa: B010
         for name in {name for base in cls.__mro__ for name in vars(base) if not name.startswith("_")}:
             own = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
             if isinstance(own, property) and not isinstance(own, Available) and own.fget is not None:
@@ -164,6 +170,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """The settings that held-out rows chose, and their values."""
         return {}
 
+    def _graph(self) -> ModelGraph:
+        """Which columns depend on the class and on each other; raises DataError where that is no graph."""
+        raise DataError(
+            f"{type(self).__name__} has no graph\n\n"
+            "hint: naive Bayes, TreeAugmentedNB, KDependenceBayes and BayesNet have one"
+        )
+
     def _learn_on(self, job: BatchJob) -> None:
         raise NotAdditiveError(
             f"{type(self).__name__} learns from rows in memory only\n\nhint: use `fit`, or a generative classifier"
@@ -202,6 +215,66 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
         """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
         return self._posterior(priors).log_odds(X, against)
+
+    def odds(self, X, against=None, priors=None) -> np.ndarray:
+        """P(class | x) over P(all others | x), or over P(against | x), (n, k).
+
+        >>> from deciban import BernoulliNB
+        >>> model = BernoulliNB.from_parameters([[0.4], [0.1]], classes=["spam", "ham"])
+        >>> model.odds([[1]], priors={"spam": 0.2, "ham": 0.8}).round(3).tolist()  # 4 · 1/4 for spam
+        [[1.0, 1.0]]
+        """
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_odds(X, against=against, priors=priors))
+
+    def log_likelihood(self, X, y=None, sample_weight=None, gradient: bool = False) -> Any:
+        """The log likelihood of rows, without a penalty or a prior of the parameters.
+
+        A generative model: Σ log P(x, y), or Σ log p(x) without y. Another model: Σ log P(y | x).
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, their labels (one class is enough) and weights, which count like repetitions.
+        gradient : bool
+            Whether to return the derivatives too, where they have a closed form.
+
+        Returns
+        -------
+        float, or (float, dict)
+            With `gradient=True` the dict has the derivatives by parameter, with the names and shapes of
+            `from_parameters`. Probabilities that sum to 1 are varied one at a time: the derivative is count over
+            probability.
+
+        Examples
+        --------
+        >>> from deciban import BernoulliNB
+        >>> tosses = [[1], [1], [1], [0], [1], [0], [1]]  # 5 of 7 are heads
+        >>> round(BernoulliNB.from_parameters([[0.5]]).log_likelihood(tosses), 6)
+        -4.85203
+        >>> value, slope = BernoulliNB.from_parameters([[0.5]]).log_likelihood(tosses, gradient=True)
+        >>> slope["feature_prob"].tolist()  # 5 / 0.5 − 2 / (1 − 0.5)
+        [[6.0]]
+        """
+        if gradient:
+            raise DataError(
+                f"the log likelihood of {type(self).__name__} has no gradient in closed form\n\n"
+                "hint: leave out `gradient`"
+            )
+        if y is None:
+            raise DataError(
+                f"{type(self).__name__} has no probability of rows, only of classes\n\nhint: give the labels y"
+            )
+        logs = plain_log_proba(self._posterior(), X)
+        y, w = self._labels_of(y, sample_weight, len(logs))
+        return weighted_sum(logs[np.arange(len(y)), y], w)
+
+    def _labels_of(self, y: Any, sample_weight: Any, n: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """(class codes, weights) of n labels."""
+        codes = inputs.labels(np.asarray(inputs.to_numpy(y)), self.classes_)[1]
+        if len(codes) != n:
+            raise DataError(f"X has {n} rows and y {len(codes)}\n\nhint: give one label for each row")
+        return codes, inputs.weights(sample_weight, codes)
 
     def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
         """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
@@ -268,7 +341,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         priors, steps, rest = decision.adapted_priors(loglik, prior, tol, max_iter)
         return AdaptedPriors(priors, self.classes_, steps, "converged" if rest else "max_iter", self)
 
-    def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
+    def explain(self, X, *, of=None, against=None, priors=None, form="decibans") -> Any:
         """Evidence for `of` (by default each row's most probable class) against another class (by default the second
         most probable), by column and in decibans: prior + columns = log odds. Labels may differ by row: pass one for
         each.
@@ -276,7 +349,36 @@ class Classifier(ClassifierMixin, BaseEstimator):
         If columns interact (QDA, RDA, Fisher of more than two classes), there is one part for all of them. In LDA the
         evidence of a column is its coefficient times its distance from the midpoint between the overall mean and the
         mean of the class; with two classes, a cell halfway between their means is no evidence.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows to explain.
+        of, against : label, one for each row, or None
+            The class that is explained, and the one that it is compared with.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+        form : "decibans", "fractions"
+            "fractions": the working by hand, P(class) P(x | class) as a product of fractions for each class (or for
+            `of` and `against`, where they are given), and its share. Naive Bayes and Bayesian networks have it.
+
+        Returns
+        -------
+        Explanation, or Working for form="fractions"
+
+        Examples
+        --------
+        >>> from deciban import CategoricalNB
+        >>> model = CategoricalNB().fit([[0, 1], [0, 0], [1, 1]], ["no", "yes", "yes"])
+        >>> print(model.explain([[0, 1]], form="fractions"))
+        row 0: prior · x0 = 0 · x1 = 1
+          P(no)  P(x | no)  = 1/3 · 2/3 · 2/3 = 0.1481
+          P(yes) P(x | yes) = 2/3 · 2/4 · 2/4 = 0.1667
+          P(no | x)  = 0.1481 / (0.1481 + 0.1667) = 0.471
+          P(yes | x) = 0.1667 / (0.1481 + 0.1667) = 0.529
         """
+        if form != "decibans":
+            return self._working(form, X, of, against, priors)
         posterior = self._posterior(priors)
         found = posterior.evidence(X)
         return Explanation.of_parts(
@@ -290,6 +392,36 @@ class Classifier(ClassifierMixin, BaseEstimator):
             posterior.note(type(self).__name__, found),
             **context(self, X),
         )
+
+    def _working(self, form: Any, X: Any, of: Any, against: Any, priors: Any) -> Working:
+        """The working of rows in another form than decibans."""
+        if form != "fractions":
+            raise DataError(f"`form` is {form!r}\n\nhint: 'decibans' or 'fractions'")
+        found, n = self._factored(X, priors)
+        own = context(self, X)
+        return Working.from_factors(
+            self.classes_, found.log_prior, n, found.factors, found.columns, found.cells, of, against,
+            own["rows"], own["target"],
+        )  # fmt: skip
+
+    def _factored(self, X: Any, priors: Any) -> tuple[FactoredRows, np.ndarray]:
+        """(rows as factors, number of the training rows of each class)"""
+        raise DataError(
+            f"{type(self).__name__} does not multiply fractions: it has no p(x | class) by column\n\n"
+            f"hint: explain it with {in_decibans()}"
+        )
+
+    # attributes
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
+        return np.exp(self._posterior().added_prior())
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        raise unknown_parameters(self)
 
     # data of any size
 
@@ -385,10 +517,22 @@ def plain_log_proba(posterior: Any, X: Any) -> np.ndarray:
     return np.asarray(inputs.to_numpy(posterior.log_proba(X)), dtype=np.float64)
 
 
+def weighted_sum(logs: np.ndarray, w: np.ndarray | None) -> float:
+    """Σ w log p of rows; a row of weight 0 counts for nothing, even if it is impossible."""
+    return float(logs.sum() if w is None else logs[w > 0] @ w[w > 0])
+
+
 def context(model: Any, X: Any) -> dict[str, Any]:
     """Context of an explanation: labels of the rows, name of the target, library of the frame."""
     library = frames.library(X) if not isinstance(X, Block | np.ndarray) and frames.is_frame(X) else None
     return {"rows": frames.row_labels(X), "target": model.__dict__.get("target_name_", ""), "library": library}
+
+
+def unknown_parameters(model: Any) -> UnavailableError:
+    return UnavailableError(
+        f"how many free parameters this {type(model).__name__} has is not known\n\n"
+        "hint: naive Bayes with estimate='plugin', Gaussian discriminants and logistic regression count theirs"
+    )
 
 
 def unfitted(model: Any) -> NotFittedError:
@@ -417,7 +561,7 @@ class Available(property):
             raise UnavailableError(str(wrong)) from wrong
 
 
-def _suggesting(init: Callable) -> Callable:
+def suggesting(init: Callable) -> Callable:
     """The constructor, with an error for unknown settings that suggests the nearest one."""
     names = [name for name in signature(init).parameters if name != "self"]
 
@@ -578,6 +722,17 @@ class Generative(Classifier):
 
     def _check_complete(self, state: State) -> None:
         """Check a complete fit, after which no more rows follow."""
+
+    @classmethod
+    def _from_parameters(
+        cls, given: Mapping[str, Any], class_prior: Any, classes: Any, feature_names: Any, settings: Mapping[str, Any]
+    ) -> Self:
+        """A model of these parameters, by name."""
+        model = cls(**settings)
+        model._validate_params()
+        state = given_state(model._spec(), model._reader(), given, classes, class_prior, feature_names)
+        state.params  # noqa: B018 (parameters that make no density fail here, not in predict)
+        return model._adopt(state)
 
     # learning
 
@@ -776,6 +931,7 @@ class Generative(Classifier):
             return NotImplemented
         mine, theirs = self._fitted_state(), other._fitted_state()
         self._check_updatable()
+        other._check_learned()
         other._check_additive()
         theirs = aligned_columns(theirs, mine)
         check_settings_agree(self, other)
@@ -797,8 +953,14 @@ class Generative(Classifier):
         out.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_state"})
         return out
 
+    def _check_learned(self) -> None:
+        """Raise an error on update, merge, forget or leave-one-out if the parameters were given."""
+        if self.__sklearn_is_fitted__() and self._state.given:
+            raise NotAdditiveError(given_parameters(self))
+
     def _check_updatable(self) -> None:
         """Raise an error on update, merge or forget if a setting was fitted to all rows at once."""
+        self._check_learned()
         spec = self._spec()
         if spec.feature_weights:
             raise FixedWeightsError(FIXED_WEIGHTS)
@@ -818,6 +980,13 @@ class Generative(Classifier):
         except AttributeError:
             raise unfitted(self) from None
 
+    def _learned_state(self) -> State:
+        """The state of a model that has learned from rows."""
+        state = self._fitted_state()
+        if state.given:
+            raise UnavailableError(given_parameters(self))
+        return state
+
     def _tally_state(self) -> State:
         return self._fitted_state()
 
@@ -834,6 +1003,13 @@ class Generative(Classifier):
     def _adds_rows(self) -> bool:
         return True
 
+    def _graph(self) -> ModelGraph:
+        state = self._fitted_state()
+        if state.posterior.interacts or not state.family.has_parts:
+            return super()._graph()
+        columns = state.posterior.columns
+        return ModelGraph.star(columns, class_node(columns, state.reader.target))
+
     def _chosen_settings(self) -> dict[str, Any]:
         return self.tuned_
 
@@ -848,6 +1024,22 @@ class Generative(Classifier):
     def _readable(self, rows: Any, columns: Sequence[str]) -> Block:
         return self._fitted_state().reader.read_batch(rows, columns)
 
+    def _factored(self, X: Any, priors: Any) -> tuple[FactoredRows, np.ndarray]:
+        state = self._fitted_state()
+        tally, n = (None, np.zeros(len(state.classes))) if state.given else (state.tally.parts[1], state.n)
+        return self._posterior(priors).factors(X, tally), n
+
+    def _counts_table(self, levels: Sequence[Sequence] | None, fractions: bool) -> CountsTable:
+        """The counts of each level of each column, whose names are given; None: levels are numbers."""
+        state = self._fitted_state()
+        if state.given:
+            raise DataError(given_parameters(self))
+        family, params, reader = state.family, state.params, state.reader
+        return CountsTable.from_estimate(
+            self.classes_, reader.columns, levels, family.quotients(state.tally.parts[1], params),
+            family.estimates(params), state.n, fractions, reader.target, reader.library,
+        )  # fmt: skip
+
     def predict_joint_log_proba(self, X, *, priors=None) -> np.ndarray:
         """log P(x, class), (n, k)."""
         return self._posterior(priors).log_joint(X)
@@ -855,6 +1047,45 @@ class Generative(Classifier):
     def score_samples(self, X, *, priors=None) -> np.ndarray:
         """log p(x), (n,)."""
         return self._posterior(priors).log_density(X)
+
+    def class_log_likelihood(self, X) -> np.ndarray:
+        """log p(x | class), (n, k): of each class, the log density (of nominal cells and counts: probability) of a row.
+
+        >>> from deciban import GaussianNB
+        >>> model = GaussianNB.from_parameters(theta=[[73.0], [74.6]], var=[[38.4], [62.4]], classes=["yes", "no"])
+        >>> np.exp(model.class_log_likelihood([[66.0]])).round(4).tolist()  # in the order of `classes_`
+        [[0.0279, 0.034]]
+        """
+        return self._posterior().class_log_density(X)
+
+    def log_likelihood(self, X, y=None, sample_weight=None, gradient: bool = False) -> Any:
+        posterior, state = self._posterior(), self._fitted_state()
+        x = posterior.reader.read(X)
+        joint = posterior.densities(x, posterior.log_prior)
+        marginal = decision.log_evidence(joint)
+        if y is None:
+            w = inputs.weights(sample_weight, np.zeros(x.n))
+            value = weighted_sum(marginal, w)
+        else:
+            codes, w = self._labels_of(y, sample_weight, x.n)
+            value = weighted_sum(joint[np.arange(x.n), codes], w)
+        if not gradient:
+            return value
+        if y is None:  # each row is one of every class, weighted by its posterior
+            with np.errstate(invalid="ignore"):
+                share = np.nan_to_num(np.exp(joint - marginal[:, None])) * (1.0 if w is None else w[:, None])
+            k = joint.shape[1]
+            x, codes = x.take(np.tile(np.arange(x.n), k)), np.repeat(np.arange(k, dtype=np.int32), x.n)
+            w = np.ascontiguousarray(share.T).ravel()
+        table = Table(x, codes, w, len(state.classes), state.reader.schema)
+        tally = tally_of(state.family, table)
+        if not tally.parts[1].every_row and left_out(tally):
+            raise DataError(
+                f"rows have missing cells: the log likelihood of this {type(self).__name__} has no gradient in closed "
+                "form there\n\nhint: leave out rows with missing cells, or `gradient`"
+            )
+        own = state.family.gradient(tally.parts[1], state.params)
+        return value, {**own, "class_prior": log_slope(tally.parts[0].n, np.exp(posterior.log_prior))}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels from the fitted model: (X, y)."""
@@ -864,17 +1095,59 @@ class Generative(Classifier):
         y = rng.choice(len(prior), size=n_samples, p=prior / prior.sum())
         return state.family.sample(state.params, y, rng), self.classes_[y]
 
-    def as_logistic(self) -> LinearPosterior:
-        """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`."""
+    def as_logistic(self, *, of=None, degree: int = 1) -> LinearPosterior:
+        """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`, and the names of the
+        columns that it is linear in.
+
+        Parameters
+        ----------
+        of : label, optional
+            The one of two classes that coefficients are for; by default the second of `classes_`.
+        degree : 1 or 2
+            2: squares of columns and products of two columns may be among the columns, which Gaussians with a variance
+            or a covariance for each class need: xᵀAx + bᵀx + c.
+
+        Returns
+        -------
+        LinearPosterior
+            With `coef_`, `intercept_`, `columns_`, `predict_proba` of the same rows, and more.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from deciban import GaussianNB, MixedNB
+        >>> X = pd.DataFrame({"calls": [1, 4, 2, 9], "sky": ["grey", "blue", "red", "grey"]})
+        >>> model = MixedNB(families={"calls": "poisson"}, alpha=1).fit(X, ["-", "+", "-", "+"])
+        >>> model.as_logistic(of="+").columns_
+        ['calls', 'sky=blue', 'sky=grey', 'sky=red']
+        >>> GaussianNB().fit([[0.0], [2.0], [3.0], [9.0]], [0, 0, 1, 1]).as_logistic(degree=2).columns_
+        ['x0', 'x0²']
+        """
+        if degree not in (1, 2):
+            raise DataError(f"degree is {degree!r}\n\nhint: 1, or 2 for squares of columns and products of two")
         state = self._fitted_state()
-        found = state.posterior.scores.linear()
-        if found is None:
+        posterior = state.posterior
+        if isinstance(posterior, AveragedPosterior):
             raise DataError(
-                f"the posterior of this {type(self).__name__} is not linear in x\n\n"
-                "hint: LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB are"
+                "missing='average' averages posteriors, and an average is not linear in x\n\n"
+                "hint: fit with missing='ignore'; rows without missing cells have the same posterior"
             )
-        coef, bias = found
-        return LinearPosterior.of(self.classes_, coef, bias + state.posterior.added, state.family.above)
+        found = posterior.scores.linear(degree)
+        if found is None:
+            raise self._not_linear(degree)
+        reader = state.reader
+        return LinearPosterior.of(self.classes_, found.scaled(1.0, posterior.added), reader.columns, reader, of)
+
+    def _not_linear(self, degree: int) -> DataError:
+        """The error of a posterior that is no linear function."""
+        state = self._fitted_state()
+        family, p = state.family, state.params
+        hint = "LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB are"
+        if degree < 2 and state.weights is None and family.linear(p, 2) is not None:
+            hint = "as_logistic(degree=2) has squares and products of columns, too"
+        columns = [state.reader.columns[j] for j in family.nonlinear_columns(p, degree)]
+        of = f": {format_list(columns)} {'is' if len(columns) == 1 else 'are'} not" if columns else ""
+        return DataError(f"the posterior of this {type(self).__name__} is not linear in x{of}\n\nhint: {hint}")
 
     @without_weights(
         "weights='discriminative' depend on every row: none can be left out in closed form\n\n"
@@ -907,6 +1180,7 @@ class Generative(Classifier):
         ('b', 'a')
         """
         state = self._fitted_state()
+        self._check_learned()
         self._check_additive()
         found = state.reader.training(X, y, first=False)
         _, codes = inputs.labels(found.y, state.classes)
@@ -916,12 +1190,36 @@ class Generative(Classifier):
         table = Table(x, codes, inputs.weights(sample_weight, codes), len(state.classes), state.reader.schema)
         return held_out.leave_one_out(state, table, priors)
 
+    def one_vs_rest(self) -> OneVsRest:
+        """For each class a model of that class (True) against all others (False), from the same tally, without
+        learning again: the models of fits to two classes. What was chosen before the tally (cuts) stays.
+
+        >>> from deciban import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0], [8.0], [9.0]], ["a", "a", "b", "b", "c", "c"])
+        >>> rest = model.one_vs_rest()
+        >>> rest["b"].predict([[4.5], [9.0]]).tolist(), rest.predict([[4.5], [9.0]]).tolist()
+        ([True, False], ['b', 'c'])
+        """
+        state = self._fitted_state()
+        self._check_updatable()
+        return OneVsRest.from_models(self.classes_, partial(self._against_rest, state))
+
+    def _against_rest(self, state: State, c: int) -> Self:
+        """The model of class c against all others."""
+        out, prior = self._copy(), state.spec.prior
+        if prior.class_weight is not None or not (prior.given is None or isinstance(prior.given, str)):
+            p = np.exp(state.log_prior - np.logaddexp.reduce(state.log_prior))[c]
+            out.__dict__[prior.name] = [1.0 - p, p]
+            if prior.class_weight is not None:
+                out.__dict__["class_weight"] = None
+        return out._adopt(state.one_vs_rest(c, out._spec()))
+
     # attributes
 
     @property
     def tally_(self) -> Bundle:
         """The state: class weights and the family's statistics."""
-        return self._fitted_state().tally
+        return self._learned_state().tally
 
     @property
     def tuned_(self) -> dict[str, Any]:
@@ -931,7 +1229,7 @@ class Generative(Classifier):
     @property
     def evidence_(self) -> float:
         """log p(X | y) with parameters integrated out, for conjugate families: compares models of the same rows."""
-        state = self._fitted_state()
+        state = self._learned_state()
         found = state.family.evidence(state.tally.parts[1])
         if found is None:
             raise AttributeError(
@@ -942,11 +1240,79 @@ class Generative(Classifier):
     @property
     def class_count_(self) -> np.ndarray:
         """Number (weight) of the training rows of each class, (k,)."""
-        state = self._fitted_state()
+        state = self._learned_state()
         return state.reader.view(state.n)
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Prior probability of each class, (k,)."""
+        state = self._fitted_state()
+        return state.reader.view(np.exp(state.log_prior))
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters: those of the densities, and k − 1 class priors."""
+        state = self._fitted_state()
+        return self._with_priors(state.family.n_parameters(state.params, len(state.classes), state.reader.d))
+
+    @property
+    def n_parameters_joint_(self) -> int:
+        """Number of free parameters of a joint distribution of the same columns without the assumption that they are
+        independent given the class: 2^d − 1 for each class, if the columns are binary, and k − 1 class priors."""
+        state = self._fitted_state()
+        return self._with_priors(state.family.n_parameters_joint(state.params, len(state.classes), state.reader.d))
+
+    def _with_priors(self, free: int | None) -> int:
+        if free is None:
+            raise unknown_parameters(self)
+        return free + len(self.classes_) - 1
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
+
+
+def given_parameters(model: Any) -> str:
+    """The message for what a model with given parameters lacks."""
+    return f"the parameters of this {type(model).__name__} were given: it has no rows\n\nhint: `fit` learns from rows"
+
+
+class OneVsRest(Mapping):
+    """Models of each class against all others, by class: a mapping, and one classifier. P(class | x) is the probability
+    of its own model, divided by the sum over the classes, as in scikit-learn's `OneVsRestClassifier`."""
+
+    def __init__(self, classes: np.ndarray, models: Sequence[Any]) -> None:
+        self.classes_ = classes
+        self._models = dict(zip(classes.tolist(), models, strict=True))
+
+    @classmethod
+    def from_models(cls, classes: np.ndarray, model_of: Callable[[int], Any]) -> OneVsRest:
+        """From a function that makes the model of class number c."""
+        if len(classes) < 2:
+            raise DataError("one-versus-rest needs two classes\n\nhint: learn rows of another class first")
+        return cls(classes, [model_of(c) for c in range(len(classes))])
+
+    def __getitem__(self, label: Any) -> Any:
+        return self._models[label]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def __repr__(self) -> str:
+        return f"OneVsRest({format_list(self._models, quote='')})"
+
+    def predict_proba(self, X) -> np.ndarray:
+        """P(class | x), (n, k)."""
+        each = [np.asarray(inputs.to_numpy(model.predict_proba(X)))[:, 1] for model in self.values()]
+        out = np.stack(each, axis=1)
+        total = out.sum(axis=1, keepdims=True)
+        return np.divide(out, total, out=np.full_like(out, 1.0 / len(self)), where=total > 0)
+
+    def predict(self, X) -> np.ndarray:
+        """The class of the most probable model of each row, (n,)."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 def with_new_classes(known: np.ndarray, y: np.ndarray | frames.Column) -> np.ndarray:

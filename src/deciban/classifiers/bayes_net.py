@@ -19,7 +19,6 @@ from deciban.classifiers.structured import (
     CellReader,
     StructuredNB,
     check_memory,
-    class_node,
     cuts_of,
     learned_network,
 )
@@ -29,11 +28,10 @@ from deciban.families.network import Graph
 from deciban.io import atomic
 from deciban.models.model import Known, Spec, State
 from deciban.networks import bif
-from deciban.networks.graph import parents_of
-from deciban.networks.network import GivenNetwork, Network
-from deciban.networks.query import QueryResult, coded, learned, named, query
+from deciban.networks.graph import class_node, parents_of
+from deciban.networks.network import GivenNetwork, ModelGraph, Network
+from deciban.networks.query import ConditionalTable, QueryResult, coded, learned, named, query
 from deciban.networks.search import check_cells
-from deciban.plots import networks
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, DistinctRows
 
@@ -74,7 +72,8 @@ class BayesNet(StructuredNB):
         each column, the strengths m that maximise the likelihood of held-out rows. 0: no back-off, (n + alpha) / (sum +
         alpha · levels).
     alpha : number, or None
-        Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as in BDeu.
+        Pseudo-count of every level in every table. None: `prior`, spread evenly over the table, as in BDeu. 0, with
+        backoff=0: tables are the relative frequencies (maximum likelihood).
     cuts : "mdl", {column: numbers}, numbers, or None
         Where columns of numbers are cut, as in `KDependenceBayes`. "mdl": learned from the rows; None: every distinct
         number is a level.
@@ -140,7 +139,7 @@ class BayesNet(StructuredNB):
         "prior": [Interval(Real, 0, None, closed="neither")],
         "max_parents": [Interval(Integral, 0, None, closed="left")],
         "backoff": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither"), None],
+        "alpha": [Interval(Real, 0, None, closed="left"), None],
         **StructuredNB._parameter_constraints,
         "missing": [StrOptions({"auto", "ignore", "informative"})],
     }
@@ -309,6 +308,19 @@ class BayesNet(StructuredNB):
             given[name] = level
         return query(network, targets, given)
 
+    def table(self, node: Any) -> ConditionalTable:
+        """P(node | its parents) of the network: a row for each combination of the parents' levels, a column for each
+        level of the node. It prints as a table; `to_frame()` is a frame, `to_dict()` has plain lists.
+
+        >>> rows = {"play": ["no", "no", "yes", "yes"], "wind": ["weak", "strong", "weak", "weak"]}
+        >>> print(BayesNet.from_edges([("play", "wind")], rows, prior=0).table("wind"))
+        P(wind | play)
+          play  strong    weak
+          no    0.5000  0.5000
+          yes   0.0000  1.0000
+        """
+        return ConditionalTable.from_network(self.network_, node)
+
     def _readers(self) -> dict[Any, CellReader]:
         """Readers of cells, for each column that is cut or whose missing cells are a level."""
         if "_given" in self.__dict__:
@@ -338,10 +350,9 @@ class BayesNet(StructuredNB):
         at = network.place[self.target]
         return named(network, codes, library, without=at), self.classes_[codes[:, at]]
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the network in layers, parents above children, edges as wide as the mutual information of their ends;
-        returns the axes. `ax.figure.savefig("net.svg")` writes a picture."""
-        return networks.draw(self.network_, ax, target=self.target if "_given" in self.__dict__ else self._class_name)
+    def _graph(self) -> ModelGraph:
+        target = self.target if "_given" in self.__dict__ else self._class_name
+        return ModelGraph.from_network(self.network_, target)
 
     def to_bif(self, path: str | PathLike) -> None:
         """Write the network as BIF; `from_bif` reads the same bits. Levels become texts."""

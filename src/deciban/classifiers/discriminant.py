@@ -27,10 +27,11 @@ from deciban.errors import DataError, NotAdditiveError, levels_up
 from deciban.families.fisher import Fisher, pairs
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.families.gaussian_joint_bayes import GaussianJointBayes
-from deciban.gaussian.covariance import Covariance, DenseCovariance, ledoit_wolf, shrink
-from deciban.gaussian.joint import LOG_2PI, Axes, PooledGaussian, mixed, singular
+from deciban.gaussian.covariance import Covariance, DenseCovariance, LowRankCovariance, ledoit_wolf, shrink
+from deciban.gaussian.joint import Axes, PooledGaussian, by_pattern, mixed, singular
 from deciban.models.em import left_out
 from deciban.models.model import Known, Spec, State, fixed_family
+from deciban.models.posterior import FamilyScores
 from deciban.rows.readers import ArrayReader
 from deciban.rows.rows import ArrayRows, Rows
 from deciban.rows.schema import Schema
@@ -43,6 +44,7 @@ SOLVED: dict[str, list] = {  # settings that LDA and QDA share
     "priors": PRIORS,
     "shrinkage": [StrOptions({"auto", "loo"}), Interval(Real, 0, 1, closed="both"), None],
     "store_covariance": ["boolean"],
+    "ddof": [Interval(Real, 0, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
     "covariance_estimator": [HasMethods("fit"), None],
     "estimate": [StrOptions({"plugin", "bayes"})],
@@ -57,6 +59,44 @@ class DiscriminantAnalysis(Generative):
     def n_iter_(self) -> int:
         """Steps of EM, if rows had missing cells."""
         return self._fitted_state().known.steps
+
+    @classmethod
+    def from_parameters(
+        cls, means, covariance, *, class_prior=None, classes=None, feature_names=None, **settings
+    ) -> Self:
+        """The model with these means and covariances.
+
+        The model predicts, explains, samples and can be saved; it has no rows, so it cannot be updated or merged.
+
+        Parameters
+        ----------
+        means : array-like of shape (k, d)
+            Mean of each class and column.
+        covariance : array-like of shape (d, d) or (k, d, d)
+            The covariance that all classes share (`LinearDiscriminantAnalysis`), or one for each class.
+        class_prior : sequence, mapping by class or None
+            Class priors, in the order of `classes`; None: uniform.
+        classes : sequence or None
+            The labels of the rows of the arrays, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        classifier
+            A fitted model.
+
+        Examples
+        --------
+        >>> from deciban import LinearDiscriminantAnalysis
+        >>> model = LinearDiscriminantAnalysis.from_parameters([[0.0, 0.0], [2.0, 2.0]], [[1.0, 0.5], [0.5, 1.0]])
+        >>> model.predict_proba([[1.0, 1.0]]).tolist(), model.sample(3, random_state=0)[0].shape
+        ([[0.5, 0.5]], (3, 2))
+        """
+        given = {"means": means, "covariance": covariance}
+        return cls._from_parameters(given, class_prior, classes, feature_names, settings)
 
     def _reader(self) -> ArrayReader:
         return ArrayReader(type(self).__name__, "dense", keeps_kind=True)
@@ -97,11 +137,33 @@ class DiscriminantAnalysis(Generative):
         """Log joints up to a term that all classes share, (n, k); for two classes their difference (n,)."""
         posterior = self._posterior()
         scores = posterior.joint_scores(X)
-        scores = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores + self._offset()
+        scores = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores + self._offset(X)
         return posterior.output(X).send(scores)
 
-    def _offset(self) -> float:
-        return 0.0
+    def _offset(self, X) -> np.ndarray | float:
+        """What makes the scores of more than two classes discriminant scores, (n, 1)."""
+        state = self._fitted_state()
+        x = state.reader.read(X, "decision_function")
+        return by_pattern(x, state.params, lambda part, rows: part.uncentred(rows)[:, None])
+
+    def discriminant_scores(self, X) -> np.ndarray:
+        """δ_y(x) of each class, (n, k): log P(x, y) without the terms that all classes share, for any number of
+        classes. The softmax of the scores is the posterior (before `calibrate`).
+
+        One covariance: δ_y(x) = xᵀ Σ⁻¹ μ_y − ½ μ_yᵀ Σ⁻¹ μ_y + log P(y), the same for all solvers. Own covariances:
+        −½ log det Σ_y − ½ (x − μ_y)ᵀ Σ_y⁻¹ (x − μ_y) + log P(y). `estimate="bayes"`: log P(x, y). Fisher's rule: the
+        coupled scores of all pairs, plus log P(y).
+
+        >>> from deciban import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+        >>> X, y = [[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1]
+        >>> LinearDiscriminantAnalysis().fit(X, y).discriminant_scores([[3.0]]).round(3).tolist()
+        [[1.807, 1.807]]
+        >>> QuadraticDiscriminantAnalysis().fit(X, y).discriminant_scores([[3.0]]).round(3).tolist()
+        [[-2.693, -2.693]]
+        """
+        state, posterior = self._fitted_state(), self._posterior()
+        plain = replace(posterior, scores=FamilyScores(state.family, state.params))
+        return posterior.output(X).send(plain.joint_scores(X) + self._offset(X))
 
     @property
     def evidence_(self) -> float:
@@ -181,7 +243,12 @@ def refuse_with_bayes(model: Any, *names: str) -> None:
 
 def check_solver(model: Any, no_estimator: str) -> None:
     """Raise an error for settings that the solver does not support; `no_estimator`: message for an estimator."""
-    refuse_with_bayes(model, "shrinkage", "covariance_estimator")
+    refuse_with_bayes(model, "shrinkage", "covariance_estimator", "ddof")
+    if model.covariance_estimator is not None and model.ddof:
+        raise DataError(
+            f"ddof={model.ddof!r} with a `covariance_estimator`, which does not use it\n\n"
+            "hint: leave out `ddof`; the estimator divides as it does"
+        )
     if model.solver == "svd" and model.shrinkage is not None:
         raise NotImplementedError("shrinkage not supported with 'svd' solver.")
     if model.solver == "svd" and model.covariance_estimator is not None:
@@ -246,6 +313,16 @@ def check_components(components: int | None, classes: np.ndarray, reader: Any) -
         raise DataError(f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}.")
 
 
+def dense_covariance(store: bool, cov: Covariance) -> np.ndarray:
+    """A covariance (d, d); that of fewer rows than columns only where the user asks for it to be stored."""
+    if isinstance(cov, LowRankCovariance) and len(cov.rows) and not store:
+        raise AttributeError(
+            f"`covariance_` has {cov.d}² cells, which are not computed where there are more columns than rows\n\n"
+            "hint: fit with store_covariance=True"
+        )
+    return cov.dense()
+
+
 def cells(x: Block) -> np.ndarray:
     """All cells, (n, d)."""
     assert isinstance(x, Reals)
@@ -275,11 +352,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     n_components : int or None
         Axes that `transform` keeps.
     store_covariance : bool
-        Whether solver "svd" keeps `covariance_`.
+        Whether `covariance_` is available with more columns than rows too.
     tol : float
         Threshold of singular values for solver "svd".
     covariance_estimator : estimator or None
         Another estimate of the covariance; such a model is not updated.
+    ddof : float
+        The covariance is the sum of squares over n − ddof · k: 0 is maximum likelihood, 1 is unbiased (n − k).
     estimate : "plugin" or "bayes"
         "bayes": means and covariance are integrated out.
     calibrate : bool
@@ -291,20 +370,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
     coef_, intercept_ : ndarrays of shape (1 or k, d) and (1 or k,)
         The linear scores.
     covariance_ : ndarray of shape (d, d)
-        The shared covariance (solver "svd": with `store_covariance=True`).
+        The covariance that all classes share.
     scalings_, xbar_, explained_variance_ratio_ : ndarrays
         The projection of `transform`: axes, origin, and share of the between-class variance of each axis.
     n_iter_ : int
         Steps of EM, if rows had missing cells.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free parameters: means, covariances and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -341,6 +422,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         tol=1e-4,
         covariance_estimator=None,
         *,
+        ddof=0,
         estimate="plugin",
         calibrate=False,
     ):
@@ -351,6 +433,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
+        self.ddof = ddof
         self.estimate = estimate
         self.calibrate = calibrate
 
@@ -361,7 +444,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_solver(self, "covariance estimator is not supported with svd solver. Try another solver")
         estimator = self.covariance_estimator
         return self._make_spec(
-            partial(lda_family, self.solver, self.shrinkage, self.tol, self.estimate, self.priors is not None),
+            partial(
+                lda_family, self.solver, self.shrinkage, self.tol, self.ddof, self.estimate, self.priors is not None
+            ),
             tune=candidates(self, shrinkage=SHRINKAGES),
             calibrate=bool(self.calibrate),
             find_covariances=None if estimator is None else partial(estimated_covariances, estimator, True),
@@ -402,29 +487,20 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         found = state.posterior.scores.linear()
         if found is None:
             raise AttributeError('with `estimate="bayes"` scores are not linear in x: there are no coefficients')
-        slope, constant = self._shift()
-        coef, bias = found[0] + slope, found[1] + constant + state.log_prior
+        slope, constant = (0.0, 0.0) if self.solver == "svd" else self._base().shift()
+        coef, bias = found.coef + slope, found.bias + constant + state.log_prior
         if len(self.classes_) == 2:
             coef, bias = coef[1:] - coef[:1], bias[1:] - bias[:1]
         return np.ascontiguousarray(coef), bias
 
-    def _shift(self) -> tuple[np.ndarray, float]:
-        """(slope, constant) by which the scores of scikit-learn's lsqr and eigen solvers, which are not centred, differ
-        from ours in every class. It cancels in the posterior but adds rounding error, so only attributes include it."""
-        base = self._base()
-        if self.solver == "svd":
-            return np.zeros_like(base.centre), 0.0
-        slope = base.precision.apply(base.centre[None])[0]
-        return slope, -0.5 * float(slope @ base.centre)
-
     def decision_function(self, X) -> np.ndarray:
-        """x · coef_ + intercept_: (n, k), or (n,) for two classes."""
-        posterior = self._posterior()
-        if self.solver == "svd" or len(self.classes_) == 2 or self.estimate == "bayes":
+        """x · coef_ + intercept_: (n, k), or (n,) for two classes. Of more than two classes they are the
+        `discriminant_scores`, with solver="svd" less a term that all classes share: scores about the overall mean."""
+        if self.solver != "svd":
             return super().decision_function(X)
-        slope, constant = self._shift()
-        x = posterior.reader.read(X, "decision_function")
-        return posterior.output(X).send(posterior.joint_scores(X) + (cells(x) @ slope + constant)[:, None])
+        posterior = self._posterior()
+        scores = posterior.joint_scores(X)
+        return posterior.output(X).send(scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -440,9 +516,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def covariance_(self) -> np.ndarray:
         """The covariance that all classes share, (d, d)."""
         state = self._fitted_state()
-        if self.solver == "svd" and not self.store_covariance:
-            raise AttributeError("`covariance_` is available with `store_covariance=True`")
-        return state.reader.view(self._base().covs[0].dense())
+        return state.reader.view(dense_covariance(self.store_covariance, self._base().covs[0]))
 
     @property
     def scalings_(self) -> np.ndarray:
@@ -466,15 +540,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 
 def lda_family(
-    solver: str, shrinkage: Any, tol: float, estimate: str, given: bool, schema: Schema | None, known: Known
+    solver: str,
+    shrinkage: Any,
+    tol: float,
+    ddof: float,
+    estimate: str,
+    given: bool,
+    schema: Schema | None,
+    known: Known,
 ) -> GaussianJoint | GaussianJointBayes:
     if estimate == "bayes":
         return GaussianJointBayes(1.0)
     if known.covariances:
         return GivenCovariances(1.0, covariances=known.covariances)
     if solver == "svd":
-        return GaussianJoint(1.0, span=tol, tol=tol**2)
-    return GaussianJoint(1.0, setting(shrinkage, "shrinkage", known, SHRINKAGES) or 0.0, mix=given)
+        return GaussianJoint(1.0, span=tol, tol=tol**2, ddof=ddof)
+    return GaussianJoint(1.0, setting(shrinkage, "shrinkage", known, SHRINKAGES) or 0.0, mix=given, ddof=ddof)
 
 
 def class_priors(state: State) -> np.ndarray:
@@ -509,17 +590,19 @@ def discriminant_axes(state: State, base: PooledGaussian) -> Axes:
 
 def total_covariance(state: State) -> Covariance | None:
     """The covariance of all rows, shrunk like the one within classes; None: not known."""
+    if state.given:
+        return None
     family, t = state.family, state.tally.parts[1]
     if isinstance(family, GivenCovariances):
         return family.covariances[-1]
     if isinstance(t, Quartic):
         whole = t.collapse()
-        return shrink(DenseCovariance(whole.p11[0] / whole.n[0]), *ledoit_wolf(whole, 0))
+        total = shrink(DenseCovariance(whole.p11[0] / whole.n[0]), *ledoit_wolf(whole, 0))
+        return total * float(t.n.sum() / family.free(t).sum())
     if not isinstance(t, Scatter):
         return None
-    n = t.n.sum()
-    centred = t.mean - t.n @ t.mean / n
-    total = DenseCovariance((t.scatter.sum(axis=0) + (centred * t.n[:, None]).T @ centred) / n)
+    centred = t.mean - t.n @ t.mean / t.n.sum()
+    total = DenseCovariance((t.scatter.sum(axis=0) + (centred * t.n[:, None]).T @ centred) / family.free(t).sum())
     return shrink(total, float(family.shrinkage))
 
 
@@ -546,11 +629,15 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     reg_param : float
         Moves each covariance towards the identity, 0 … 1.
     store_covariance : bool
-        Whether `covariance_` is available.
+        Whether `covariance_` is available with more columns than rows too.
     tol : float
         Share of the usual variances that is added to a singular covariance.
     covariance_estimator : estimator or None
         Another estimate of the covariances; such a model is not updated.
+    ddof : float
+        Covariances are sums of squares over n − ddof of each class: 0 is maximum likelihood, 1 is unbiased.
+    diagonal : bool
+        Whether covariances of columns are 0: columns are independent given the class, as in `GaussianNB`.
     estimate : "plugin" or "bayes"
         "bayes": means and covariances are integrated out.
     calibrate : bool
@@ -562,12 +649,12 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
     covariance_ : list of k ndarrays of shape (d, d)
-        Covariances, with `store_covariance=True`.
+        The covariance of each class.
     rotations_, scalings_ : lists of k ndarrays
         Axes of each class, and the variances along them.
     singular_ : list
@@ -576,6 +663,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         Steps of EM, if rows had missing cells.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free parameters: means, covariances and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -599,6 +688,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         **SOLVED,
         "solver": [StrOptions({"svd", "eigen"})],
         "reg_param": [Interval(Real, 0, 1, closed="both")],
+        "diagonal": ["boolean"],
     }
 
     def __init__(
@@ -611,6 +701,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         store_covariance=False,
         tol=1e-4,
         covariance_estimator=None,
+        ddof=0,
+        diagonal=False,
         estimate="plugin",
         calibrate=False,
     ):
@@ -621,16 +713,24 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
+        self.ddof = ddof
+        self.diagonal = diagonal
         self.estimate = estimate
         self.calibrate = calibrate
 
     def _spec(self) -> Spec:
         check_solver(self, "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
         refuse_with_bayes(self, "reg_param")
-        estimator = self.covariance_estimator
+        estimator, diagonal = self.covariance_estimator, self.diagonal
+        if diagonal and (estimator is not None or self.estimate == "bayes"):
+            other = "estimate='bayes'" if estimator is None else "a `covariance_estimator`"
+            raise DataError(
+                f"diagonal=True with {other}, whose covariances are full\n\n"
+                "hint: leave one of them out; GaussianNB(estimate='bayes') has independent columns"
+            )
         ridge = self.reg_param if self.solver == "svd" else 0.0
         return self._make_spec(
-            partial(qda_family, self.shrinkage, ridge, self.tol, self.estimate),
+            partial(qda_family, self.shrinkage, ridge, self.tol, self.ddof, diagonal, self.estimate),
             tune=candidates(self, shrinkage=SHRINKAGES),
             calibrate=bool(self.calibrate),
             find_covariances=None if estimator is None else partial(estimated_covariances, estimator, False),
@@ -644,18 +744,13 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     @property
     def singular_(self) -> np.ndarray:
         """The classes with a singular covariance, which was regularised: more rows, or shrinkage, avoid it."""
-        state = self._fitted_state()
+        state = self._learned_state()
         return self.classes_[singular(state.family.gaussians(state.tally.parts[1])[1], self.tol)]
-
-    def _offset(self) -> float:
-        return 0.0 if self.estimate == "bayes" else 0.5 * self.n_features_in_ * LOG_2PI
 
     @property
     def covariance_(self) -> list[np.ndarray]:
-        """The covariance, or one for each class."""
-        if not self.store_covariance:
-            raise AttributeError("`covariance_` is available with `store_covariance=True`")
-        return self._views(lambda cov: cov.dense())
+        """The covariance of each class."""
+        return self._views(partial(dense_covariance, self.store_covariance))
 
     @property
     def scalings_(self) -> list[np.ndarray]:
@@ -673,18 +768,24 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
 
 
 def qda_family(
-    shrinkage: Any, ridge: float, tol: float, estimate: str, schema: Schema | None, known: Known
+    shrinkage: Any,
+    ridge: float,
+    tol: float,
+    ddof: float,
+    diagonal: bool,
+    estimate: str,
+    schema: Schema | None,
+    known: Known,
 ) -> GaussianJoint | GaussianJointBayes:
     if estimate == "bayes":
         return GaussianJointBayes()
     if known.covariances:
         return GivenCovariances(0.0, floor=tol, covariances=known.covariances)
-    return GaussianJoint(0.0, setting(shrinkage, "shrinkage", known, SHRINKAGES) or 0.0, ridge, floor=tol)
+    amount = setting(shrinkage, "shrinkage", known, SHRINKAGES) or 0.0
+    return GaussianJoint(0.0, amount, ridge, ddof=ddof, diagonal=diagonal, floor=tol)
 
 
 def check_qda_rows(estimate: str, rows: np.ndarray, classes: np.ndarray) -> None:
-    if len(classes) < 2:
-        raise DataError(f"The number of classes has to be greater than one. Got {len(classes)} class.")
     if (rows == 1).any() and estimate != "bayes":
         raise DataError(
             f"y has only 1 sample in class {classes[rows == 1][0]}, covariance is ill defined.\n\n"
@@ -722,7 +823,7 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
@@ -732,6 +833,8 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         Steps of EM, if rows had missing cells.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free parameters: means, covariances and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -813,12 +916,18 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
-    priors_ : ndarray of shape (k,)
+    priors_, class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
     means_ : ndarray of shape (k, d)
         Means of each class and column.
-    coef_, intercept_ : ndarrays
-        Direction and threshold of each pair of classes.
+    covariance_ : list of k ndarrays of shape (d, d)
+        Covariance of each class.
+    coef_, intercept_ : ndarrays of shape (pairs, d) and (pairs,)
+        Log odds of each pair of classes: 2w, which points to the later class and is that of LDA where covariances
+        agree. Of two classes, `decision_function(X)` is X @ coef_[0] + intercept_[0].
+    fisher_ratio_ : ndarray of shape (pairs,)
+        Variance between the classes over variance within them along each direction,
+        (w·(μ_k − μ_l))² / (w·(Σ_k + Σ_l)w), which w maximises.
     n_iter_ : int
         Steps of EM, if rows had missing cells.
     n_features_in_ : int
@@ -866,6 +975,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         )
 
     @property
+    def covariance_(self) -> list[np.ndarray]:
+        """The covariance of each class."""
+        state = self._fitted_state()
+        return [state.reader.view(cov.dense()) for cov in state.params.covs]
+
+    @property
     def _n_features_out(self) -> int:
         most = min(len(self.classes_) - 1, self.n_features_in_)
         return most if self.n_components is None else self.n_components
@@ -883,6 +998,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         pairs of more classes are coupled."""
         state = self._fitted_state()
         return state.reader.view(np.ascontiguousarray(-state.params.coef.table))
+
+    @property
+    def fisher_ratio_(self) -> np.ndarray:
+        """Variance between classes over variance within classes along the direction of each pair, (pairs,); see
+        `metrics.fisher_ratio`."""
+        state = self._fitted_state()
+        return state.reader.view(state.params.ratio)
 
     @property
     def intercept_(self) -> np.ndarray:

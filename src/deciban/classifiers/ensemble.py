@@ -14,7 +14,8 @@ predictions +, −, − the most probable model predicts +, the mean −:
 
 `fit` and `fit_on` are one algorithm over `rows/raw_rows.py`: every member learns from all rows; to compare members by
 held-out rows, some rows are chosen by content and left out of refits of each member. A `Member` is a model with its
-name: `OwnMember` for classifiers of this library, `ForeignMember` for other estimators of scikit-learn's interface.
+name: `OwnMember` for classifiers of this library, `ForeignMember` for other estimators of scikit-learn's interface,
+`RuleMember` for functions, of which nothing is learned but P(D | h) (`classifiers/fixed_rule.py`).
 
 >>> import pyarrow as pa
 >>> rows = pa.table({"sky": ["grey", "blue", "grey", "blue"], "label": ["rain", "sun", "rain", "sun"]})
@@ -28,11 +29,13 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from numbers import Real
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, Self
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -42,12 +45,14 @@ from deciban.classifiers.base import (
     PRIORS,
     Classifier,
     Generative,
+    Interval,
     InvalidParameterError,
     MethodUnless,
     StrOptions,
     unfitted,
 )
-from deciban.classifiers.logistic import LogisticRegression
+from deciban.classifiers.fixed_rule import FixedRule, shared_classes
+from deciban.classifiers.logistic import LogisticRegression, n_coefficients
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.structured import AODE, KDependenceBayes, StructuredNB, TreeAugmentedNB
 from deciban.data import frames
@@ -62,7 +67,6 @@ from deciban.errors import (
     UnavailableError,
     levels_up,
 )
-from deciban.explain.explanation import Explanation
 from deciban.models import hypotheses
 from deciban.models.hypotheses import HELD_OUT, NoEvidenceError, check_same_data, class_evidence, log_weights
 from deciban.models.pooled_posterior import PooledPosterior, inputs_of_each, taken_rows
@@ -83,10 +87,11 @@ def if_all_have(method: str) -> Callable[[Callable], Any]:
     """Decorator of a method that an ensemble has if all of its models have it."""
 
     def refuse(ensemble: Any) -> None:
-        lacking = [member.model for member in ensemble._members() if not member.has(method)]
+        lacking = [member for member in ensemble._members() if not member.has(method)]
         if lacking:
+            first = lacking[0]
             raise UnavailableError(
-                f"`{method}`: {type(lacking[0]).__name__} among `models` has no such method with its settings\n\n"
+                f"`{method}`: `{first.name}` ({first.kind}) among `models` has no such method with its settings\n\n"
                 "hint: leave it out of the models, or change its settings"
             )
 
@@ -100,8 +105,8 @@ def if_updatable(own: Callable) -> Any:
     def refuse(ensemble: Any) -> None:
         if not ensemble._additive():
             raise UnavailableError(
-                f"weights={ensemble.weights!r} of these `models` needs all rows at once: no update, no forgetting\n\n"
-                f"hint: {UPDATES}"
+                f"weights={ensemble._weighting!r} of these `models` needs all rows at once: no update, no forgetting"
+                f"\n\nhint: {UPDATES}"
             )
         if_all_have(own.__name__)(own).refuse(ensemble)
 
@@ -113,7 +118,7 @@ def refuse_without_evidence(ensemble: Any) -> None:
     for member in ensemble._members():
         if not member.has_evidence_by_column:
             raise UnavailableError(
-                f"`explain`: {type(member.model).__name__} among `models` has no evidence by column\n\n"
+                f"`explain`: `{member.name}` ({member.kind}) among `models` has no evidence by column\n\n"
                 "hint: use classifiers of this library, or explain one of `models_`"
             )
 
@@ -126,6 +131,7 @@ class Ensemble(Classifier):
 
     models: Any
     prior: Any
+    noise: float
     weights: Any
     priors: Any
     models_: list
@@ -138,7 +144,8 @@ class Ensemble(Classifier):
     _parameter_constraints: dict = {
         "models": ["array-like", Mapping, None],
         "prior": ["array-like", Mapping, None],
-        "weights": [StrOptions({"evidence", "loo", "bic"}), "array-like"],
+        "noise": [Interval(Real, 0, 1, closed="left")],
+        "weights": [StrOptions({"auto", "evidence", "loo", "bic"}), "array-like"],
         "priors": PRIORS,
     }
 
@@ -174,7 +181,10 @@ class Ensemble(Classifier):
         if classes is None and not any(len(some) for some in known):
             raise DataError("functions do not name their classes\n\nhint: classes=[…]")
         out.classes_ = np.unique(np.concatenate([some for some in known if len(some)]) if classes is None else classes)
-        out.models_ = [one if is_classifier(one) else FixedRule(one, out.classes_) for _, one in named]
+        out.models_ = [
+            one if is_classifier(one) else FixedRule(one, noise=out.noise).with_classes(out.classes_)
+            for _, one in named
+        ]
         out.names_, out.class_count_, out.left_out_ = [name for name, _ in named], None, {}
         out._learning = out.names_
         out.weights_ = np.exp(log_weights(out.weights, out.names_))
@@ -216,11 +226,11 @@ class Ensemble(Classifier):
         with rows.several() as rows:
             if self._weighting == "loo":
                 rows = rows.in_memory_if_few()
-            members = self._unfitted()
+            members = with_classes(self._unfitted(), rows)
             if self.models is None and self._weighting == "loo" and rows.complete_numbers:
                 members.append(StandardisedMember("logistic", LOGISTIC))
             self._adopt([member.name for member in members], *learn_each(members, lambda one: one.learn(rows)))
-            self._describe(rows.class_weights(self._first_classes()) if isinstance(rows, RawArrays) else None)
+            self._describe(rows.class_weights(self._all_classes()) if isinstance(rows, RawArrays) else None)
             self._learn_weights(rows)
         warn_left_out(self.left_out_)
 
@@ -241,7 +251,7 @@ class Ensemble(Classifier):
             for member in members:
                 member.model.partial_fit(X, y, **more, **weight_argument(member.model, "partial_fit", sample_weight))
             self._adopt([name for name, _ in self._named_models()], members, left_out)
-            new = RawArrays(None, frames.take_target(X, y)[1], sample_weight).class_weights(self._first_classes())
+            new = RawArrays(None, frames.take_target(X, y)[1], sample_weight).class_weights(self._all_classes())
             self._describe(new if before is None else before + new)
             self._learn_weights(None)
         return self
@@ -267,7 +277,7 @@ class Ensemble(Classifier):
         other._check_is_fitted()
         if not self._additive():
             raise NotAdditiveError(
-                f"weights={self.weights!r} of these models needs all rows at once: no merging\n\nhint: {UPDATES}"
+                f"weights={self._weighting!r} of these models needs all rows at once: no merging\n\nhint: {UPDATES}"
             )
         if self.names_ != other.names_ or not all(member.adds_rows for member in self._members()):
             raise MergeError(
@@ -282,6 +292,13 @@ class Ensemble(Classifier):
         return out
 
     __radd__ = __add__
+
+    @property
+    def map_(self) -> Any:
+        """The model with the largest weight; of functions and labels, a hypothesis that has `predict` and
+        `predict_proba`."""
+        self._check_is_fitted()
+        return self.models_[int(self.weights_.argmax())]
 
     @property
     def evidence_(self) -> float:
@@ -300,7 +317,7 @@ class Ensemble(Classifier):
         priors = self.priors if priors is None else priors
         return PooledPosterior(self.classes_, self._members(), self.weights_, self.class_count_, priors, self._pooled)
 
-    def explain(self, X, *, of=None, against=None, priors=None) -> Explanation:
+    def explain(self, X, *, of=None, against=None, priors=None, form="decibans") -> Any:
         """Evidence by column in decibans: prior + columns = log odds.
 
         The evidence of a column is the mean over the models, by their weights. One more part, "(models together)", is
@@ -315,12 +332,14 @@ class Ensemble(Classifier):
             The class that is explained, and the one that it is compared with; see `Explanation`.
         priors : sequence, mapping by class, "uniform" or None
             Class priors of all models.
+        form : "decibans"
+            A mean of models is no product of fractions, so that there is no other form; one of `models_` may have it.
 
         Returns
         -------
         Explanation
         """
-        return super().explain(X, of=of, against=against, priors=priors)
+        return super().explain(X, of=of, against=against, priors=priors, form=form)
 
     explain = MethodUnless(explain, refuse_without_evidence)  # type: ignore[assignment]
 
@@ -363,7 +382,12 @@ class Ensemble(Classifier):
     @property
     def _weighting(self) -> str:
         """How weights are learned; "": they are given."""
-        return self.weights if isinstance(self.weights, str) else ""
+        if not isinstance(self.weights, str):
+            return ""
+        if self.weights != "auto":
+            return self.weights
+        given = self.models is not None and [is_rule(model) for _, model in name_models(self.models)]
+        return "evidence" if given and all(given) else "loo"
 
     def _named_models(self) -> list[tuple[str, Any]]:
         """The models of the settings, or the default ones: of high accuracy, or such that have an evidence."""
@@ -376,16 +400,16 @@ class Ensemble(Classifier):
 
     def _unfitted(self) -> list[Member]:
         """The members that are to learn."""
-        members = [Member.of(name, model) for name, model in self._named_models()]
-        if not members:
-            raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
-        return members
+        return members_of(self._named_models(), self.noise)
 
     def _members(self) -> list[Member]:
         """The fitted members; before `fit`, those of the settings."""
         known = self.__dict__
         named = zip(known["names_"], known["models_"], strict=True) if "models_" in known else self._named_models()
-        return [(OwnMember if isinstance(model, Classifier) else ForeignMember)(name, model) for name, model in named]
+        return [
+            OwnMember(name, model) if isinstance(model, Classifier) else Member.of(name, model, self.noise)
+            for name, model in named
+        ]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name; `deep`: with the models and their settings, as `name` and `name__setting`."""
@@ -427,14 +451,15 @@ class Ensemble(Classifier):
         self.names_, self.models_ = [one.name for one in members], [one.model for one in members]
         self.left_out_ = dict(left_out)
 
-    def _first_classes(self) -> np.ndarray:
-        return self.models_[0].classes_
+    def _all_classes(self) -> np.ndarray:
+        """The classes of the model that has most: a function may answer a label that no row has."""
+        return max((model.classes_ for model in self.models_), key=len)
 
     def _describe(self, class_count: np.ndarray | None) -> None:
         """Set what all models share: classes, columns, and the weight of the rows of each class; None: that of the
         first model."""
         first = self._members()[0]
-        self.classes_ = first.model.classes_
+        self.classes_ = self._all_classes()
         if self.priors is not None:
             check_priors(self.priors, self.classes_)
         for name, value in first.attributes().items():
@@ -460,7 +485,8 @@ class Ensemble(Classifier):
             self.weights_ = np.exp(self._log_weights(self.weights))
         elif self._weighting == "bic":
             assert rows is not None
-            self._set_posterior(bic_of_each(members, rows))
+            likelihood, length = likelihood_and_length(members, rows, "weights='bic'")
+            self._set_posterior(likelihood - length)
         elif self._weighting == "loo":
             assert rows is not None
             self._stack(members, rows)
@@ -474,8 +500,10 @@ class Ensemble(Classifier):
                 self._stack(members, rows)
 
     def _set_posterior(self, log_evidence: np.ndarray) -> None:
+        log_prior = self._log_weights(self.prior)
+        check_consistent(self._members(), log_evidence, log_prior)
         self.log_evidence_ = log_evidence
-        self.weights_ = hypotheses.posterior(self.log_evidence_, self._log_weights(self.prior))
+        self.weights_ = hypotheses.posterior(self.log_evidence_, log_prior)
 
     def _stack(self, members: list[Member], rows: RawRows) -> None:
         """Set the weights under which held-out rows are most probable."""
@@ -496,7 +524,7 @@ class Ensemble(Classifier):
         """Whether the weights follow from tallies, or are given."""
         if self._weighting == "":
             return True
-        return self._weighting == "evidence" and all(isinstance(one.model, Generative) for one in self._members())
+        return self._weighting == "evidence" and all(one.evidence_adds for one in self._members())
 
 
 class BayesOptimal(Ensemble):
@@ -504,8 +532,11 @@ class BayesOptimal(Ensemble):
 
     Parameters
     ----------
-    models : list of classifiers or of (name, classifier), mapping by name, or None
+    models : list of classifiers, of functions, or of (name, model), mapping by name, or None
         The models; they are cloned and fitted. A model that cannot learn from the rows is left out, with a warning.
+        A function of X that returns labels (n,), or probabilities (n, k) in the order of `classes_`, is a hypothesis
+        that is given: nothing is learned of it but P(D | h). Its classes are the labels of y; if all rows have one
+        label, also those that the functions answer for them; `partial_fit(X, y, classes=[...])` names others.
         None: `MixedNB`, calibrated; `MixedNB` with feature weights; `TreeAugmentedNB`, `AODE` and
         `KDependenceBayes(k=2)`, calibrated; and, if all columns are numbers without missing cells, logistic regression
         on standardised columns. With other `weights` than "loo", two models that have an evidence: `MixedNB` with
@@ -513,7 +544,12 @@ class BayesOptimal(Ensemble):
     prior : sequence, mapping by name, or None
         P(h) of each model. None: equal, but of the default models `TreeAugmentedNB`, `AODE` and `KDependenceBayes`,
         whose predictions are similar, share the part of one (George 2010).
-    weights : "loo", "evidence", "bic", or sequence
+    noise : number
+        Of functions that return labels: the probability that the label of a row differs from h(x), spread evenly over
+        the other classes, P(y | x, h) = 1 − noise if y = h(x), else noise / (k − 1). It holds for rows to predict, too.
+        0: P(h | D) is 0 unless h agrees with all rows (version space).
+    weights : "auto", "loo", "evidence", "bic", or sequence
+        "auto": "evidence" if all models are functions, else "loo".
         "loo": stacking, the weights under which held-out rows are most probable; for models of any kind. Up to 8,192
         rows are held out, chosen by their content (all rows, if there are no more). Where a model has leave-one-out in
         closed form, and nothing in it was chosen by all rows (families, cuts, a structure, a calibration), each row is
@@ -536,6 +572,8 @@ class BayesOptimal(Ensemble):
         Models that could not learn from the rows, by name, and the reason.
     weights_ : ndarray of shape (m,)
         Weight of each model.
+    map_ : model
+        The model with the largest weight; a function is wrapped and has `predict`.
     classes_ : ndarray of shape (k,)
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
@@ -574,11 +612,20 @@ class BayesOptimal(Ensemble):
     >>> both = deciban.BayesOptimal([deciban.GaussianNB(), deciban.LogisticRegression()]).fit(X, y)
     >>> both.predict([[1.5], [6.0]]).tolist(), both.held_out_
     (['a', 'b'], ['leave-one-out', '5 folds'])
+
+    P(h | D) of given functions, where one of ten labels is wrong:
+
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), [False, True, False, True]
+    >>> above = [lambda X, cut=cut: X[:, 0] > cut for cut in (0.5, 1.5, 3.5)]
+    >>> vote = deciban.BayesOptimal(above, noise=0.1).fit(X, y)
+    >>> vote.weights_.round(2).tolist(), vote.map_.predict(X).tolist()
+    ([0.05, 0.47, 0.47], [False, True, True, True])
     """
 
-    def __init__(self, models=None, *, prior=None, weights="loo", priors=None):
+    def __init__(self, models=None, *, prior=None, noise=0.0, weights="auto", priors=None):
         self.models = models
         self.prior = prior
+        self.noise = noise
         self.weights = weights
         self.priors = priors
 
@@ -594,11 +641,13 @@ class Gibbs(Ensemble):
 
     Parameters
     ----------
-    models : list of classifiers or of (name, classifier), mapping by name, or None
+    models : list of classifiers, of functions, or of (name, model), mapping by name, or None
         As in `BayesOptimal`.
     prior : sequence, mapping by name, or None
         P(h) of each model, as in `BayesOptimal`.
-    weights : "evidence", "loo", "bic", or sequence
+    noise : number
+        Of functions that return labels: the probability of a label that differs from h(x), as in `BayesOptimal`.
+    weights : "evidence", "auto", "loo", "bic", or sequence
         As in `BayesOptimal`; by default the posterior probabilities from the evidence.
     priors : sequence, mapping by class, "uniform" or None
         Class priors of all models; None: the shares of the classes in the training rows.
@@ -615,6 +664,8 @@ class Gibbs(Ensemble):
         Models that could not learn from the rows, by name, and the reason.
     weights_ : ndarray of shape (m,)
         Posterior probability of each model.
+    map_ : model
+        The model with the largest weight; a function is wrapped and has `predict`.
     classes_ : ndarray of shape (k,)
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
@@ -653,9 +704,12 @@ class Gibbs(Ensemble):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, models=None, *, prior=None, weights="evidence", priors=None, per="row", random_state=None):
+    def __init__(
+        self, models=None, *, prior=None, noise=0.0, weights="evidence", priors=None, per="row", random_state=None
+    ):
         self.models = models
         self.prior = prior
+        self.noise = noise
         self.weights = weights
         self.priors = priors
         self.per = per
@@ -729,8 +783,18 @@ class Member:
     model: Any
 
     @staticmethod
-    def of(name: str, model: Any) -> Member:
-        return (OwnMember if isinstance(model, Classifier) else ForeignMember)(name, model)
+    def of(name: str, model: Any, noise: float = 0.0) -> Member:
+        """`noise` is that of a function."""
+        if isinstance(model, Classifier):
+            return OwnMember(name, model)
+        if is_rule(model):
+            return RuleMember(name, FixedRule(model, noise=noise))
+        return (RuleMember if isinstance(model, FixedRule) else ForeignMember)(name, model)
+
+    @property
+    def kind(self) -> str:
+        """What it is, in a message."""
+        return type(self.model).__name__
 
     def learn(self, rows: RawRows) -> Self:
         """A member with the same settings, fitted to the rows."""
@@ -769,6 +833,11 @@ class Member:
     @property
     def adds_rows(self) -> bool:
         """Whether the model is an additive tally."""
+        return False
+
+    @property
+    def evidence_adds(self) -> bool:
+        """Whether the evidence follows from an additive tally."""
         return False
 
     @property
@@ -830,6 +899,10 @@ class OwnMember(Member):
         return self.model._adds_rows()
 
     @property
+    def evidence_adds(self) -> bool:
+        return isinstance(self.model, Generative)
+
+    @property
     def has_evidence_by_column(self) -> bool:
         return not self.model._reads_texts
 
@@ -877,16 +950,10 @@ class OwnMember(Member):
         return sum_of_own_classes(logs, rows, self.model.classes_)
 
     def n_parameters(self) -> int:
-        k = len(self.model.classes_)
-        if isinstance(self.model, LogisticRegression):
-            return n_coefficients(self.model)
-        if not isinstance(self.model, Generative):
-            raise unknown_parameters(self.model)
-        state = self.model._fitted_state()
-        free = state.family.n_parameters(state.params, k, self.model.n_features_in_)
-        if free is None:
-            raise unknown_parameters(self.model)
-        return k - 1 + free
+        try:
+            return self.model.n_parameters_
+        except AttributeError:
+            raise unknown_parameters(self.model) from None
 
     def held_out(self, held: HeldOut, parts: Sequence[RawRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
         """By leave-one-out in closed form, where the model has it and all rows have chosen nothing."""
@@ -947,12 +1014,12 @@ class StandardisedMember(OwnMember):
 
 
 class ForeignMember(Member):
-    """An estimator of another library, a pipeline, or a `FixedRule`: it learns from rows in memory only."""
+    """An estimator of another library, or a pipeline: it learns from rows in memory only."""
 
     def learn(self, rows: RawRows) -> Self:
         if not isinstance(rows, RawArrays):
             raise NotAdditiveError(
-                f"`{self.name}`, a {type(self.model).__name__}, learns from rows in memory only\n\n"
+                f"`{self.name}`, a {self.kind}, learns from rows in memory only\n\n"
                 "hint: use `fit`, or leave it out of the models"
             )
         X, y, w = rows.whole_rows()
@@ -966,9 +1033,7 @@ class ForeignMember(Member):
             found = np.asarray(model.predict_log_proba(X) if logs else np.log(model.predict_proba(X)), dtype=np.float64)
             if priors is not None:
                 if counts is None:
-                    raise DataError(
-                        "hypotheses that were not learned here have no priors to change\n\nhint: leave out `priors`"
-                    )
+                    raise no_priors()
                 change = np.log(check_priors(priors, classes)) - decision.log_prior(counts)
                 found = found + change[np.searchsorted(classes, model.classes_)]
                 found = found - np.logaddexp.reduce(found, axis=1, keepdims=True)
@@ -1000,32 +1065,69 @@ class ForeignMember(Member):
         return Member.of(self.name, self.model[-1])
 
 
-class FixedRule(BaseEstimator):
-    """A hypothesis that is not learned: a function of X that returns labels (n,) or probabilities (n, k), or a
-    label."""
+class RuleMember(ForeignMember):
+    """A function or a label. Nothing is learned of it but the probability of the rows."""
 
-    def __init__(self, rule: Any, classes: Any):
-        self.rule, self.classes = rule, classes
-        self.classes_ = np.asarray(classes)
+    model: FixedRule
 
-    def predict_log_proba(self, X) -> np.ndarray:
-        answer = np.asarray(self.rule(X)) if callable(self.rule) else np.full(inputs.count_rows(X), self.rule)
-        if answer.ndim == 1:
-            known = answer[:, None] == self.classes_
-            if not known.any(axis=1).all():
-                unknown = answer[~known.any(axis=1)].tolist()[0]
-                raise DataError(
-                    f"a hypothesis predicts {unknown!r}, which is no class\n\n"
-                    f"hint: the classes are {self.classes_.tolist()}"
-                )
-            answer = known * 1.0
-        with np.errstate(divide="ignore"):
-            return np.log(answer)
+    @property
+    def kind(self) -> str:
+        return "function" if callable(self.model.rule) else "label"
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    @property
+    def adds_rows(self) -> bool:
+        return True
+
+    @property
+    def evidence_adds(self) -> bool:
+        return True
+
+    def log_proba(self, X: Any, classes: np.ndarray, priors: Any = None, counts: np.ndarray | None = None) -> Any:
+        if priors is not None:
+            raise no_priors()
+        return in_classes(self.model.predict_log_proba(X), self.model.classes_, classes)
+
+    def n_parameters(self) -> int:
+        return 0
+
+    def held_out(self, held: HeldOut, parts: Sequence[RawRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
+        """By the function itself: no row has changed it."""
+        own = self.log_proba(held.sample.X, classes)[
+            np.arange(len(held.sample.y)), np.searchsorted(classes, held.sample.y)
+        ]
+        return own[held.row], "nothing learned"
+
+    def settings(self) -> dict[str, Any] | None:
+        return None
+
+
+def no_priors() -> DataError:
+    return DataError("hypotheses that were not learned here have no priors to change\n\nhint: leave out `priors`")
+
+
+def is_rule(model: Any) -> bool:
+    """Whether it is a function: a hypothesis that is given, not learned."""
+    return callable(model) and not isinstance(model, type) and not is_classifier(model)
+
+
+def members_of(models: Any, noise: float = 0.0) -> list[Member]:
+    """The members that are to learn, of a list or a mapping of models; `noise` is that of functions."""
+    members = [Member.of(name, model, noise) for name, model in name_models(models)]
+    if not members:
+        raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
+    return members
+
+
+def with_classes(members: list[Member], rows: RawRows) -> list[Member]:
+    """The members, where functions know all classes: the labels of the rows, and those that one of them answers."""
+    rules = [member.model for member in members if isinstance(member, RuleMember)]
+    if not rules or not isinstance(rows, RawArrays):
+        return members
+    classes = shared_classes(rules, rows.X, rows.y)
+    return [
+        replace(member, model=member.model.with_classes(classes)) if isinstance(member, RuleMember) else member
+        for member in members
+    ]
 
 
 def is_classifier(hypothesis: Any) -> bool:
@@ -1041,18 +1143,20 @@ def classes_of_hypothesis(hypothesis: Any) -> np.ndarray:
 
 
 def name_models(models: Any) -> list[tuple[str, Any]]:
-    """(name, model) of each, from a list of models or of pairs, or a mapping. The default name is that of the class; a
-    number is appended if it is taken.
+    """(name, model) of each, from a list of models or of pairs, or a mapping. The default name is that of the class, or
+    of a function ("h1", "h2", … if it has none); a number is appended if it is taken.
 
     >>> from deciban import GaussianNB, MixedNB
     >>> [name for name, _ in name_models([GaussianNB(), GaussianNB(ddof=1), ("mine", MixedNB())])]
     ['gaussiannb', 'gaussiannb-2', 'mine']
+    >>> [name for name, _ in name_models([len, lambda X: X, lambda X: X])]
+    ['len', 'h2', 'h3']
     """
     given = list(models.items()) if isinstance(models, Mapping) else list(models)
     out: list[tuple[str, Any]] = []
-    for one in given:
+    for i, one in enumerate(given):
         pair = isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)
-        name, model = one if pair else (type(one).__name__.lower(), one)
+        name, model = one if pair else (default_name(one, i), one)
         known = [other for other, _ in out]
         if name in known:
             if pair:
@@ -1060,6 +1164,13 @@ def name_models(models: Any) -> list[tuple[str, Any]]:
             name = next(f"{name}-{i}" for i in range(2, len(given) + 2) if f"{name}-{i}" not in known)
         out.append((name, model))
     return out
+
+
+def default_name(model: Any, place: int) -> str:
+    """The name of a model, or of a function, at a place of a list."""
+    if isinstance(model, FunctionType | BuiltinFunctionType):
+        return model.__name__ if model.__name__.isidentifier() else f"h{place + 1}"
+    return type(model).__name__.lower()
 
 
 def weight_argument(model: Any, method: str, sample_weight: Any) -> dict[str, Any]:
@@ -1078,11 +1189,6 @@ def copy_shallow(model: Any) -> Any:
     out = object.__new__(type(model))
     out.__dict__.update(model.__dict__)
     return out
-
-
-def n_coefficients(model: Any) -> int:
-    """The number of free coefficients of a linear model of classes."""
-    return (len(model.classes_) - 1) * (model.coef_.shape[1] + bool(model.fit_intercept))
 
 
 def in_classes(log_proba: np.ndarray, own: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -1181,12 +1287,26 @@ def evidence_of_each(members: Sequence[Member], by: str = "evidence") -> np.ndar
     return np.array([value for _, value in found])
 
 
-def bic_of_each(members: Sequence[Member], rows: RawRows) -> np.ndarray:
-    """Schwarz' approximation of the log evidence, (m,): log likelihood − ½ parameters · log n."""
-    check_same_data([one.measure() for one in members], [one.name for one in members], "weights='bic'")
+def check_consistent(members: Sequence[Member], log_evidence: np.ndarray, log_prior: np.ndarray) -> None:
+    """Raise an error where every function disagrees with some row, so that no posterior is defined."""
+    if np.isneginf(log_evidence + log_prior).all() and all(isinstance(one, RuleMember) for one in members):
+        best = min(members, key=lambda one: one.model.wrong_ + one.model.impossible_)
+        wrong, n = best.model.wrong_ + best.model.impossible_, best.model.class_count_.sum()
+        raise DataError(
+            f"no hypothesis agrees with all {n:g} rows; the best, `{best.name}`, is wrong in {wrong:g}\n\n"
+            "hint: noise=0.1 expects a wrong label in one of ten rows; or give more hypotheses"
+        )
+
+
+def likelihood_and_length(members: Sequence[Member], rows: RawRows, by: str) -> tuple[np.ndarray, np.ndarray]:
+    """(log likelihood by the fitted parameters (m,), length of the parameters in nats (m,)).
+
+    The length is ½ log n for each parameter: n rows determine it to a precision of about 1/√n (Schwarz 1978, Rissanen
+    1978). `by` is the setting that compares the members."""
+    check_same_data([one.measure() for one in members], [one.name for one in members], by)
     parameters = np.array([member.n_parameters() for member in members])
     logs, weight = rows.total(LogLikelihoods(tuple(members))).parts
-    return logs - 0.5 * parameters * np.log(weight)
+    return logs, 0.5 * parameters * np.log(weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ each step of the solver is one pass.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
@@ -46,11 +46,15 @@ from deciban.classifiers.base import (
     InvalidParameterError,
     StrOptions,
     context,
+    plain_log_proba,
     unfitted,
 )
 from deciban.data.blocks import Table
-from deciban.data.frames import shown_names
+from deciban.data.frames import column_labels, shown_names
+from deciban.display import format_list
 from deciban.errors import DataError, levels_up
+from deciban.estimation.linear import LinearScores
+from deciban.estimation.parameters import Parameter, read_parameters, sizes
 from deciban.explain.explanation import Explanation
 from deciban.logistic import minimisation, profile_likelihood
 from deciban.logistic.firth import minimise_jeffreys
@@ -63,12 +67,16 @@ from deciban.logistic.separation import WIDE, Separation, SeparationWarning, cer
 from deciban.logistic.settings import OURS, THEIRS, Settings, convergence_message
 from deciban.logistic.summary import Summary
 from deciban.logistic.training_rows import TrainingRows
+from deciban.models.known_parameters import GivenClasses, column_names
 from deciban.models.logistic_posterior import LogisticPosterior
+from deciban.models.posterior import LinearPosterior
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind, ArrayReader
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, Rows
 from deciban.solvers.base import Solution
 from deciban.solvers.gradient import OnlineAverage
+from deciban.solvers.history import History, Recorder
+from deciban.solvers.rules import at_point
 
 FAR = 1e-3  # predicted gain of another step, in nats, above which coefficients are not at the optimum
 SMALL = 1 << 24  # largest number of multiplications of the check for separation after a fit without penalty
@@ -101,15 +109,29 @@ class LogisticRegression(Classifier):
         As in scikit-learn; the result does not depend on it.
     solver : str
         "auto" is chosen by the shape of the data, and by whether it is in memory. Others: "newton", "newton-cg",
-        "lbfgs", "coordinate", "gradient", "sgd", and the names of scikit-learn, which stand for the nearest of these.
+        "lbfgs", "coordinate", "gradient", "sgd" (the average of passes in random order), and the names of scikit-learn,
+        which stand for the nearest of these. "online" is the plain rule θ ← θ + α (y − h(x)) x, row by row in their
+        order, without averaging; it is meant for small data.
     max_iter : int
-        Largest number of steps of the solver.
+        Largest number of steps of the solver; of "sgd" and "online", of passes over the rows.
     verbose : int
         1 shows progress.
     warm_start : bool
         Whether `fit` and `fit_on` start from the coefficients of the last fit.
     n_jobs : None
         Has no effect, as in scikit-learn; see `deciban.threads`.
+    learning_rate : float or None
+        α of solver "online", and of "gradient" with line_search=False, where a step is α times the gradient of the
+        log-likelihood, a sum over rows. None: the other solvers choose their steps; "online" takes 1 / the largest |x|²
+        of the rows that it is given (1 counted for the intercept).
+    line_search : bool
+        False: solver "gradient" is θ ← θ + α ∇l, and "newton" θ ← θ − H⁻¹ ∇, as they are, from zeros or `init`. They
+        may diverge: then there is a `ConvergenceWarning`, and `history_` shows how.
+    init : array of shape (d + 1,) or (k, d + 1), or None
+        Where the solver starts: the coefficients and then the intercept of the score of the second of two classes, or
+        of each class; (d,) or (k, d) without intercepts. None: zeros, or where `warm_start` says.
+    history : bool
+        Whether `history_` is kept.
 
     Attributes
     ----------
@@ -117,14 +139,22 @@ class LogisticRegression(Classifier):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Weight of the training rows of each class, class weights included.
+    class_prior_ : ndarray of shape (k,)
+        Share of each class in these rows.
     coef_, intercept_ : ndarrays of shape (1 or k, d) and (1 or k,)
         Coefficients of the scores: of the second of two classes, or of each class.
     n_iter_ : ndarray of shape (1,)
         Number of steps of the solver.
+    n_parameters_ : int
+        Number of free coefficients, with the intercepts.
     C_ : float
         The inverse strength of the penalty that was used.
     path_ : Path
         Held-out log loss of each C that was tried, if C was chosen.
+    history_ : History
+        With history=True: coefficients, log-likelihood (without penalty), objective (with it), length of the gradient
+        and of the step at the start and after each iteration. An iteration of "sgd" and "online" is a pass; each
+        `partial_fit` adds one entry, whose log-likelihood is that of its own rows.
     evidence_ : float
         log p(y | X) with coefficients integrated out, by Laplace's approximation.
     n_features_in_ : int
@@ -145,6 +175,12 @@ class LogisticRegression(Classifier):
     >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
     >>> LogisticRegression(C=10.0).fit(x, y).decision_function([[1.5], [3.0]]).round(2).tolist()
     [0.0, 3.98]
+
+    One row by the online rule, h = ½ at the start:
+
+    >>> online = LogisticRegression(C=np.inf, solver="online", learning_rate=0.1, fit_intercept=False)
+    >>> online.partial_fit([[1.0]], [1], classes=[0, 1]).coef_.tolist()
+    [[0.05]]
     """
 
     coef_: Any
@@ -154,6 +190,7 @@ class LogisticRegression(Classifier):
     n_iter_: Any
     C_: float
     path_: Path
+    history_: History
     _observed: TrainingRows
     _stream: OnlineAverage
     _origin = ArrayKind.plain
@@ -173,6 +210,10 @@ class LogisticRegression(Classifier):
         "verbose": ["verbose"],
         "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "line_search": ["boolean"],
+        "init": ["array-like", None],
+        "history": ["boolean"],
     }
 
     def __init__(
@@ -192,6 +233,10 @@ class LogisticRegression(Classifier):
         verbose=0,
         warm_start=False,
         n_jobs=None,
+        learning_rate=None,
+        line_search=True,
+        init=None,
+        history=False,
     ):
         self.penalty = penalty
         self.C = C
@@ -207,6 +252,10 @@ class LogisticRegression(Classifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.learning_rate = learning_rate
+        self.line_search = line_search
+        self.init = init
+        self.history = history
 
     def _validate_params(self) -> None:
         try:
@@ -251,6 +300,46 @@ class LogisticRegression(Classifier):
         out.__dict__.update(generative_attributes(model))
         return out
 
+    @classmethod
+    def from_parameters(
+        cls, coef, intercept=None, *, class_prior=None, classes=None, feature_names=None, **settings
+    ) -> Self:
+        """The model with these coefficients.
+
+        Parameters
+        ----------
+        coef : array-like of shape (1, d) or (k, d)
+            Coefficients of the score of the second of two classes, or of each class.
+        intercept : array-like of shape (1,) or (k,), or None
+            Intercepts of the same scores; None: 0.
+        class_prior : sequence, mapping by class or None
+            Class frequencies that the coefficients belong to, in the order of `classes`, which `priors=` in a
+            prediction replaces; None: uniform.
+        classes : sequence or None
+            The labels, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        LogisticRegression
+            A fitted model; its `class_count_` are the class priors.
+
+        Examples
+        --------
+        >>> model = LogisticRegression.from_parameters(coef=[[4.0]], intercept=[2.0])
+        >>> model.predict_proba([[0.0], [-0.5]])[:, 1].round(6).tolist()
+        [0.880797, 0.5]
+        >>> model.sample([[0.0], [-0.5], [-2.0]], random_state=0).tolist()
+        [1, 1, 0]
+        """
+        out = cls(**settings)
+        out._validate_params()
+        out.__dict__.update(given_attributes(coef, intercept, class_prior, classes, feature_names))
+        return out
+
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from rows X (n, d) with labels y; weights count like repetitions. With warm_start=True the solver
         starts from the coefficients of the last fit, which is discarded otherwise."""
@@ -272,27 +361,35 @@ class LogisticRegression(Classifier):
             with rows.several() as rows:
                 problem = self._problem(rows, settings)
                 start = self._start(problem.objective) if self.warm_start and self._is_fitted else None
+                form = problem.objective.centred if settings.rule is None else np.array
+                recorder = Recorder(form) if self.history else None
                 with np.errstate(all="ignore"):  # `check_solution` finds overflow
-                    answer, C, path = self._minimise(problem, start, settings)
-                problem.check_solution(answer)
+                    answer, C, path = self._minimise(problem, start, settings, recorder)
+                if settings.rule is None:
+                    problem.check_solution(answer)
             self._set_columns(problem.rows)
             self._set_coefficients(problem.objective, answer.w, answer.n_iter, C)
             self.class_count_ = self._origin.send(problem.mass)
             self._set_means(problem.means)
             self._set_or_remove(path_=path, _stream=None, _observed=None)
+            self._set_or_remove(history_=self._history(problem.objective, recorder, answer.n_iter))
             if isinstance(problem.objective, Objective):
                 table = problem.objective.rows
                 self._keep_training_rows(table.x, table.y, table.w)
-        separated = problem.objective.in_memory and self._warn_if_separated()
+        if settings.rule is not None and answer.reason == "max_iter" and not settings.rule.converges:
+            return
+        separated = settings.rule is None and problem.objective.in_memory and self._warn_if_separated()
         if not separated and not answer.converged:
             message = convergence_message(self.solver, answer.reason, answer.n_iter)
             warnings.warn(message, ConvergenceWarning, stacklevel=levels_up())
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
-        """Learn from more rows by the online rule θ ← θ + α (y − h(x)) x, for any `solver`.
+        """Learn from more rows by the online rule θ ← θ + α (y − h(x)) x, in their order, for any `solver`.
 
-        The coefficients are the average of θ over all rows so far, in their order. They approach those of `fit` with
-        the number of rows, but are not equal to them. The first call names all `classes`.
+        With solver="online" the coefficients are θ itself, and α is `learning_rate`. With any other, they are the
+        average of θ over all rows so far, and α is chosen by the lengths of the rows: they approach those of `fit` with
+        the number of rows, but are not equal to them, least so where columns are far from 0 or have different units.
+        The first call names all `classes`.
         """
         self._validate_params()
         settings = replace(self._with_known_strength(Settings.from_model(self)), l1=0.0, bias_l1=0.0)
@@ -302,22 +399,33 @@ class LogisticRegression(Classifier):
             problem = Problem.from_rows(rows, settings, self.class_weight, self.fit_intercept)
             objective = problem.objective
             assert isinstance(objective, Objective)
-            start = np.zeros(objective.size) if first else self._start(objective)
-            stream = self.__dict__.get("_stream") or OnlineAverage.start(objective.table(start))
-            stream = stream.read(objective.rows, objective.ridge / (stream.past[0] + rows.table.n))
-            if not np.isfinite(stream.mean).all():
-                raise inputs.overflow_error(inputs.largest_magnitude(rows.table.x))
+            start = objective.check_start(self.init) if first else self._start(objective)
+            before = np.zeros(1) if first else np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64)
+            if self.solver == "online":
+                share = objective.weight / (before.sum() + objective.weight)  # the rows share one penalty
+                part = replace(objective, ridge=objective.ridge * share)
+                stream, w = None, settings.rule.step(part, at_point(part, start)).w
+            else:
+                stream = self.__dict__.get("_stream") or OnlineAverage.start(objective.table(start))
+                stream = stream.read(objective.rows, objective.ridge / (stream.past[0] + rows.table.n))
+                w = stream.mean.ravel()
+                if not np.isfinite(w).all():
+                    raise inputs.overflow_error(inputs.largest_magnitude(rows.table.x))
             if first:
                 self._set_columns(rows)
-            before = np.zeros(1) if first else np.asarray(inputs.to_numpy(self.class_count_), dtype=np.float64)
             self._set_means(problem.means_after(before.sum(), self._mean_row()))
             self.class_count_ = self._origin.send(before + problem.mass)
-            self._set_coefficients(objective, stream.mean.ravel(), 1, float(settings.C))
-            self._stream = stream
+            self._set_coefficients(objective, w, 1, float(settings.C))
+            self._set_or_remove(_stream=stream)
+            if self.history:
+                self._add_to_history(objective, start, w)
         return self
 
     def objective(self, X, y, sample_weight=None) -> Objective:
         """The function that `fit` minimises for these rows, with its gradient and Hessian at any parameters.
+
+        Its value is Σ w · log loss, plus the penalty of the settings divided by C; with C=np.inf it is the negative log
+        likelihood. Parameters are the coefficients of a score and its intercept, score after score.
 
         Examples
         --------
@@ -325,6 +433,7 @@ class LogisticRegression(Classifier):
         >>> f = model.objective([[0.0], [1.0], [3.0]], [0, 1, 1])
         >>> f.hessian(np.append(model.coef_, model.intercept_)).shape
         (2, 2)
+        >>> value, gradient = f.slope([0.5, -0.5])
         """
         return self._problem_here(X, y, sample_weight, self._with_known_strength(Settings.from_model(self)))[1]
 
@@ -355,6 +464,11 @@ class LogisticRegression(Classifier):
         """
         self._validate_params()
         settings = Settings.from_model(self, C=1.0)
+        if settings.rule is not None:
+            raise DataError(
+                f"solver={self.solver!r} follows a rule, and each fit of a path is a minimum\n\n"
+                "hint: LogisticRegression(solver='auto').path(X, y)"
+            )
         if np.isinf(settings.C):
             raise DataError(
                 f"penalty={self.penalty!r} has no strength to vary\n\nhint: l1_ratio=0 (L2), 1 (L1) or between have"
@@ -416,7 +530,31 @@ class LogisticRegression(Classifier):
             return own.proba(X)
         return own.output(X).send(self._laplace_proba(own, X, posterior))
 
-    def explain(self, X, *, of=None, against=None, priors=None, baseline=None) -> Explanation:
+    def log_likelihood(self, X, y=None, sample_weight=None, gradient: bool = False) -> Any:
+        value = super().log_likelihood(X, y, sample_weight)
+        if not gradient:
+            return value
+        posterior = self._posterior()
+        rest = -np.exp(plain_log_proba(posterior, X))
+        codes, w = self._labels_of(y, sample_weight, len(rest))
+        rest[np.arange(len(codes)), codes] += 1.0
+        by_coef, by_intercept = posterior.slope(X, rest if w is None else rest * w[:, None])
+        return value, {"coef": by_coef, **({"intercept": by_intercept} if self.fit_intercept else {})}
+
+    def sample(self, X, random_state=None) -> np.ndarray:
+        """Draw a label for each row of X from P(class | x), (n,)."""
+        rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+        below = np.cumsum(np.exp(plain_log_proba(self._posterior(), X)), axis=1)
+        drawn = (rng.random((len(below), 1)) * below[:, -1:] >= below).sum(axis=1)
+        return self.classes_[np.minimum(drawn, len(self.classes_) - 1)]
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free coefficients, with the intercepts."""
+        self._check_fitted()
+        return n_coefficients(self)
+
+    def explain(self, X, *, of=None, against=None, priors=None, form="decibans", baseline=None) -> Any:
         """Evidence for a class against another, by column and in decibans: first line + columns = log odds.
 
         The evidence of a column is its coefficient times the distance of its cell from the baseline; the first line is
@@ -431,6 +569,8 @@ class LogisticRegression(Classifier):
             The class that it is compared with; by default the most probable one except `of`.
         priors : sequence, mapping by class, "uniform" or None
             Class priors instead of the class frequencies of the training rows.
+        form : "decibans"
+            Logistic regression has no p(x | class), so that there is no other form.
         baseline : array of shape (d,), 0 or None
             The row from which evidence is counted. None: the mean of the training rows (the first line is "mean row"),
             or 0 if they were sparse, so that an absent word is no evidence. 0: the first line is the intercept. A row:
@@ -453,6 +593,8 @@ class LogisticRegression(Classifier):
         >>> model.explain([[38.0]], baseline=0).to_frame().column.tolist()
         ['intercept', 'x0']
         """
+        if form != "decibans":
+            return self._working(form, X, of, against, priors)
         found = self._posterior(priors).evidence(X, baseline)
         return Explanation.of_parts(
             self.classes_,
@@ -465,6 +607,20 @@ class LogisticRegression(Classifier):
             start=found.start,
             **context(self, X),
         )
+
+    def as_logistic(self, *, of=None) -> LinearPosterior:
+        """The coefficients with the class that they are for: `of`, one of two classes, by default the second of
+        `classes_`. A `LinearPosterior`, as generative classifiers have.
+
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["-", "-", "+", "+"])
+        >>> model.coef_.round(3).tolist(), model.as_logistic(of="+").coef_.round(3).tolist()  # "+" sorts before "-"
+        ([[-0.958]], [[0.958]])
+        """
+        posterior = self._posterior()
+        coef, bias = np.asarray(posterior.coef, dtype=np.float64), np.asarray(posterior.bias, dtype=np.float64)
+        if len(coef) == 1:
+            coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
+        return LinearPosterior.of(self.classes_, LinearScores(coef, bias), posterior.columns, posterior.reader, of)
 
     # inference
 
@@ -629,7 +785,7 @@ class LogisticRegression(Classifier):
     # inside: minimisation
 
     def _minimise(
-        self, problem: Problem, start: np.ndarray | None, settings: Settings
+        self, problem: Problem, start: np.ndarray | None, settings: Settings, recorder: Recorder | None
     ) -> tuple[Solution, float, Path | None]:
         """(the minimum, C, the path if C was chosen)."""
         objective, rows = problem.objective, problem.rows
@@ -646,7 +802,12 @@ class LogisticRegression(Classifier):
             if isinstance(objective, Objective) and self.penalty == "jeffreys":
                 answer = minimise_jeffreys(objective.rows, self.fit_intercept, rows.reader.columns, advance)
                 return answer, settings.C, None
-            watch = progress.solver_callback(advance)
+            watch = both_watch(progress.solver_callback(advance), recorder)
+            if self.init is not None:
+                start = objective.check_start(self.init)
+            if settings.rule is not None:
+                answer = minimisation.follow(settings.rule, objective, start, self.tol, self.max_iter, watch)
+                return answer, settings.C, None
             answer = minimisation.minimise(settings.solver, objective, start, self.tol, self.max_iter, watch)
             return minimisation.refine(settings.solver, objective, answer, self.max_iter, watch), settings.C, None
 
@@ -663,6 +824,20 @@ class LogisticRegression(Classifier):
                 "hint: use a new model for other classes or columns"
             )
         return w.ravel().astype(np.float64)
+
+    def _history(self, objective: PenalisedLoss, recorder: Recorder | None, n_iter: int) -> History | None:
+        """What was recorded, up to the step whose coefficients are those of the model."""
+        if recorder is None:
+            return None
+        return recorder.history(objective, shown_names(self), self.classes_, n_iter)
+
+    def _add_to_history(self, objective: Objective, start: np.ndarray, w: np.ndarray) -> None:
+        """One more entry of `history_`: from `start` to w, for the rows of this objective."""
+        recorder = Recorder()
+        for n_iter, parameters in enumerate((start, w)):
+            recorder(n_iter, at_point(objective, parameters))
+        more, before = recorder.history(objective, shown_names(self), self.classes_, 1), self.__dict__.get("history_")
+        self.history_ = more if before is None else before.followed_by(more)
 
     def _with_known_strength(self, settings: Settings) -> Settings:
         """The settings; if C is to be chosen, with that of the last fit, or 1."""
@@ -878,6 +1053,50 @@ class LogisticRegression(Classifier):
         return notes
 
 
+COEFFICIENTS = {"coef": Parameter(), "intercept": Parameter("k", optional=True)}
+
+
+def given_attributes(coef: Any, intercept: Any, class_prior: Any, classes: Any, feature_names: Any) -> dict[str, Any]:
+    """The attributes of a fitted logistic regression with these coefficients, by name."""
+    given = {"coef": coef, "intercept": intercept}
+    m, d = sizes(COEFFICIENTS, given)
+    found = GivenClasses.of(classes, class_prior, max(m, 2))
+    k, names = len(found.labels), column_names(feature_names)
+    if k < 2:
+        raise DataError("one class\n\nhint: name two classes at least")
+    of = found.labels[1:] if k == 2 else found.labels  # the classes of the scores
+    arrays = read_parameters(COEFFICIENTS, given, of, column_labels(d) if names is None else names.tolist())
+    order = found.order if k > 2 else np.zeros(1, dtype=np.intp)
+    sign = -1.0 if k == 2 and found.order[0] == 1 else 1.0  # the score is that of the first class then
+    out = {
+        "classes_": found.sorted,
+        "coef_": sign * arrays["coef"][order],
+        "intercept_": sign * arrays.get("intercept", np.zeros(len(of)))[order],
+        "class_count_": found.prior[found.order],
+        "n_features_in_": arrays["coef"].shape[1],
+        "n_iter_": np.array([0], dtype=np.int32),
+    }
+    return out if names is None else {**out, "feature_names_in_": names}
+
+
+def n_coefficients(model: Any) -> int:
+    """The number of free coefficients of a linear model of classes."""
+    return (len(model.classes_) - 1) * (model.coef_.shape[1] + bool(model.fit_intercept))
+
+
+def both_watch(*watches: Callable[[int, Any], Any] | None) -> Callable[[int, Any], None] | None:
+    """One `watch` of a solver that calls those that are given; None if none is."""
+    given = [watch for watch in watches if watch is not None]
+    if not given:
+        return None
+
+    def watch(n_iter: int, state: Any) -> None:
+        for one in given:
+            one(n_iter, state)
+
+    return watch
+
+
 def generative_attributes(model: Any) -> dict[str, Any]:
     """The attributes of a fitted logistic regression with the posterior of this model, by name."""
     if not isinstance(model, Generative):
@@ -886,6 +1105,11 @@ def generative_attributes(model: Any) -> dict[str, Any]:
             "hint: pass a fitted LinearDiscriminantAnalysis, MultinomialNB, PoissonNB or BernoulliNB"
         )
     state, view = model._fitted_state(), model.as_logistic()
+    if view.scores.terms is not None:
+        raise DataError(
+            f"the posterior of this {type(model).__name__} is linear in {format_list(view.columns_)}, and a logistic "
+            "regression takes cells as they are\n\nhint: fit it on `model.as_logistic().design(X)`"
+        )
     if (view.binarize or 0.0) >= 1.0:
         raise DataError(
             f"binarize={view.binarize:g} makes 0 and 1 the same, and a logistic regression takes cells as they are\n\n"

@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from deciban.classifiers.base import PRIORS, Generative, Interval, StrOptions
 from deciban.decision import Prior
-from deciban.errors import DataError, levels_up
+from deciban.display import format_list
+from deciban.errors import ColumnWarning, DataError, levels_up
 from deciban.estimation.dirichlet import GRID
+from deciban.explain.counts_table import CountsTable
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.categorical import Categorical
 from deciban.families.complement import Complement
@@ -25,7 +27,7 @@ from deciban.families.poisson import Poisson
 from deciban.families.polya import Polya
 from deciban.families.student import Student
 from deciban.models.feature_weights import FeatureWeights
-from deciban.models.model import Known, Spec, fixed_family
+from deciban.models.model import Known, Spec, State, fixed_family
 from deciban.rows.readers import ArrayReader
 from deciban.rows.schema import Schema
 
@@ -76,6 +78,48 @@ class NaiveBayes(Generative):
             raise AttributeError("columns have no weights\n\nhint: fit with weights='discriminative'")
         return found
 
+    def _check_complete(self, state: State) -> None:
+        """Warn of columns with a cell that no class makes possible."""
+        for cell, columns in state.family.never_seen(state.tally.parts[1]).items():
+            if columns.any():
+                named = format_list(np.array(state.reader.columns)[columns])
+                warnings.warn(
+                    f"{named}: {cell} in no training row, so that with alpha=0 a row where it is {cell} is impossible "
+                    "in every class and has the class priors as posterior\n\n"
+                    "hint: use alpha > 0, or leave the column out",
+                    ColumnWarning,
+                    stacklevel=levels_up(),
+                )
+
+    def counts_table(self, *, fractions: bool = False) -> CountsTable:
+        """The counts of each value of each column by class, as a table: pseudo-counts are not in them.
+
+        Parameters
+        ----------
+        fractions : bool
+            Whether to show P(value | class) as fractions, not reduced and with pseudo-counts, instead of counts.
+
+        Returns
+        -------
+        CountsTable
+            Prints as a table, in notebooks too; `to_frame()`, `to_dict()`. Columns of numbers have rows for their mean
+            and deviation, where the density has them.
+
+        Examples
+        --------
+        >>> from deciban import BernoulliNB
+        >>> print(BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"]).counts_table(fractions=True))
+        column  value    ham  spam
+        x0      absent   1/4   2/3
+                present  3/4   1/3
+        x1      absent   2/4   1/3
+                present  2/4   2/3
+        class            2/3   1/3
+        """
+        schema = self._fitted_state().reader.schema
+        levels = None if schema is None else [field.levels or () for field in schema.fields]
+        return self._counts_table(levels, fractions)
+
     def _weighted_spec(self, family: Callable, prior: Prior, tune: Mapping | None = None, **more: Any) -> Spec:
         """A spec with the settings `calibrate` and `weights`."""
         if self.weights is not None and self.calibrate:
@@ -124,6 +168,9 @@ class GaussianNB(NaiveBayes):
         held-out rows.
     ddof : float
         Variances are divided by n − ddof; 1: sample variances.
+    variances : "own" or "shared"
+        "shared": each column has one variance for all classes (divided by n − ddof · k), so that the posterior is
+        linear in x (`as_logistic`): linear discriminant analysis with a diagonal covariance.
     estimate : "plugin" or "bayes"
         "bayes": mean and variance are integrated out (a Student t for each column, and `evidence_`).
     calibrate : bool
@@ -150,6 +197,8 @@ class GaussianNB(NaiveBayes):
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -177,18 +226,62 @@ class GaussianNB(NaiveBayes):
         "priors": PRIORS,
         "var_smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "ddof": [Interval(Real, 0, None, closed="left")],
+        "variances": [StrOptions({"own", "shared"})],
         "estimate": [StrOptions({"plugin", "bayes"})],
         "calibrate": ["boolean"],
         **WEIGHTS,
     }
 
-    def __init__(self, *, priors=None, var_smoothing=1e-9, ddof=0, estimate="plugin", calibrate=False, weights=None):
+    def __init__(
+        self,
+        *,
+        priors=None,
+        var_smoothing=1e-9,
+        ddof=0,
+        variances="own",
+        estimate="plugin",
+        calibrate=False,
+        weights=None,
+    ):
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.ddof = ddof
+        self.variances = variances
         self.estimate = estimate
         self.calibrate = calibrate
         self.weights = weights
+
+    @classmethod
+    def from_parameters(cls, theta, var, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
+        """The model with these means and variances.
+
+        The model predicts, explains, samples and can be saved; it has no rows, so it cannot be updated or merged.
+
+        Parameters
+        ----------
+        theta, var : array-like of shape (k, d)
+            Mean and variance of each class and column.
+        class_prior : sequence, mapping by class or None
+            Class priors, in the order of `classes`; None: uniform.
+        classes : sequence or None
+            The labels of the rows of the arrays, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        GaussianNB
+            A fitted model.
+
+        Examples
+        --------
+        >>> model = GaussianNB.from_parameters(theta=[[73.0]], var=[[6.2**2]])
+        >>> np.exp(model.class_log_likelihood([[66.0]])).round(6).tolist()  # the density at 66
+        [[0.034019]]
+        """
+        return cls._from_parameters({"theta": theta, "var": var}, class_prior, classes, feature_names, settings)
 
     def _reader(self) -> ArrayReader:
         return ArrayReader("GaussianNB", keeps_kind=True)
@@ -196,17 +289,15 @@ class GaussianNB(NaiveBayes):
     def _spec(self) -> Spec:
         # scikit-learn computes the variance that smoothing refers to from unweighted rows. With feature weights, which
         # it does not have and which magnify the smoothing, row weights count as repetitions here too.
-        family = partial(
-            gaussian_family, self.var_smoothing, self.ddof, self.estimate == "bayes", unweighted=self.weights is None
-        )
+        shared, bayes = self.variances == "shared", self.estimate == "bayes"
+        if shared and bayes:
+            raise DataError(
+                "variances='shared' with estimate='bayes', which integrates out a variance for each class\n\n"
+                "hint: LinearDiscriminantAnalysis(estimate='bayes') integrates out one covariance for all classes"
+            )
+        family = partial(gaussian_family, self.var_smoothing, self.ddof, shared, bayes, unweighted=self.weights is None)
         tune = candidates(self.var_smoothing, "var_smoothing", VAR_SMOOTHINGS)
         return self._weighted_spec(family, Prior(self.priors), tune)
-
-    @property
-    def class_prior_(self) -> np.ndarray:
-        """Prior probability of each class, (k,)."""
-        state = self._fitted_state()
-        return state.reader.view(np.exp(state.log_prior))
 
     @property
     def means_(self) -> np.ndarray:
@@ -228,7 +319,7 @@ class GaussianNB(NaiveBayes):
     @property
     def epsilon_(self) -> float:
         """The amount added to the variances."""
-        state = self._fitted_state()
+        state = self._learned_state()
         return state.family.epsilon(state.tally.parts[1])
 
     def __sklearn_tags__(self):
@@ -240,10 +331,17 @@ class GaussianNB(NaiveBayes):
 
 
 def gaussian_family(
-    smoothing: float | str, ddof: float, bayes: bool, schema: Schema | None, known: Known, *, unweighted: bool
+    smoothing: float | str,
+    ddof: float,
+    shared: bool,
+    bayes: bool,
+    schema: Schema | None,
+    known: Known,
+    *,
+    unweighted: bool,
 ) -> Gaussian | Student:
     smoothing = known.tuned.get("var_smoothing", VAR_SMOOTHINGS[0]) if isinstance(smoothing, str) else smoothing
-    return Student(smoothing=smoothing) if bayes else Gaussian(smoothing, ddof, unweighted=unweighted)
+    return Student(smoothing=smoothing) if bayes else Gaussian(smoothing, ddof, shared=shared, unweighted=unweighted)
 
 
 def check_alpha(alpha: Any, force: bool, d: int) -> Any:
@@ -331,6 +429,10 @@ class MultinomialNB(NaiveBayes):
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
         Feature weights, fitted by conditional likelihood (`feature_weights_`).
+    coefficient : bool
+        Whether densities (`class_log_likelihood`, `score_samples`, `log_likelihood`) are those of the counts, with the
+        multinomial coefficient N! / Π x!, or those of the words in their order, as in scikit-learn. The posterior and
+        `evidence_` do not depend on it.
 
     Attributes
     ----------
@@ -338,17 +440,23 @@ class MultinomialNB(NaiveBayes):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_log_prior_ : ndarray of shape (k,)
         Log prior of each class.
     feature_count_ : ndarray of shape (k, d)
         Sum of each column in each class.
     feature_log_prob_ : ndarray of shape (k, d)
         Log probability of each column given the class.
+    feature_prob_ : ndarray of shape (k, d)
+        This probability.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -369,7 +477,11 @@ class MultinomialNB(NaiveBayes):
     """
 
     _classes_first = True
-    _parameter_constraints: dict = {**COUNTS, "estimate": [StrOptions({"plugin", "bayes"})]}
+    _parameter_constraints: dict = {
+        **COUNTS,
+        "estimate": [StrOptions({"plugin", "bayes"})],
+        "coefficient": ["boolean"],
+    }
 
     def __init__(
         self,
@@ -381,6 +493,7 @@ class MultinomialNB(NaiveBayes):
         estimate="plugin",
         calibrate=False,
         weights=None,
+        coefficient=False,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -389,6 +502,46 @@ class MultinomialNB(NaiveBayes):
         self.estimate = estimate
         self.calibrate = calibrate
         self.weights = weights
+        self.coefficient = coefficient
+
+    @classmethod
+    def from_parameters(
+        cls, feature_prob, length=None, *, class_prior=None, classes=None, feature_names=None, **settings
+    ) -> Self:
+        """The model with these probabilities of the columns.
+
+        The model predicts, explains, samples and can be saved; it has no rows, so it cannot be updated or merged.
+
+        Parameters
+        ----------
+        feature_prob : array-like of shape (k, d)
+            Probability of each column (word) in each class; rows sum to 1.
+        length : array-like of shape (k,) or None
+            Mean sum of a row of each class, with which `sample` draws; None: the number of columns.
+        class_prior : sequence, mapping by class or None
+            Class priors, in the order of `classes`; None: uniform.
+        classes : sequence or None
+            The labels of the rows of the arrays, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        MultinomialNB
+            A fitted model.
+
+        Examples
+        --------
+        >>> words = [[0.3, 0.5, 0.2], [0.6, 0.2, 0.2]]
+        >>> model = MultinomialNB.from_parameters(words, classes=["spam", "ham"])
+        >>> model.likelihood_ratio([[1, 3, 0]], "spam", "ham").round(4).tolist()  # 0.3 · 0.5³ over 0.6 · 0.2³
+        [7.8125]
+        """
+        return cls._from_parameters(
+            {"feature_prob": feature_prob, "length": length}, class_prior, classes, feature_names, settings
+        )
 
     def _reader(self) -> ArrayReader:
         return ArrayReader("MultinomialNB", "counts")
@@ -406,7 +559,12 @@ class MultinomialNB(NaiveBayes):
                 f"alpha={self.alpha!r} and estimate='bayes': a distribution without a prior cannot be averaged out\n\n"
                 "hint: use alpha > 0, or estimate='plugin'"
             )
-        return count_spec(self, family)
+        if self.estimate == "bayes" and self.coefficient:
+            raise DataError(
+                "coefficient=True and estimate='bayes': a Pólya urn draws words in their order\n\n"
+                "hint: use estimate='plugin', or leave out `coefficient`"
+            )
+        return count_spec(self, family, **({} if self.estimate == "bayes" else {"coefficient": self.coefficient}))
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -417,6 +575,11 @@ class MultinomialNB(NaiveBayes):
     def feature_log_prob_(self) -> np.ndarray:
         """Log probability of each column (or of its levels) given the class."""
         return self._fitted_state().params.log_theta
+
+    @property
+    def feature_prob_(self) -> np.ndarray:
+        """Probability of each column given the class, (k, d)."""
+        return np.exp(self.feature_log_prob_)
 
     def __sklearn_tags__(self):
         return count_tags(super().__sklearn_tags__())
@@ -451,12 +614,16 @@ class ComplementNB(NaiveBayes):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_log_prior_ : ndarray of shape (k,)
         Log prior of each class.
     feature_count_ : ndarray of shape (k, d)
         Sum of each column in each class.
     feature_log_prob_ : ndarray of shape (k, d)
         Log probability of each column given the class.
+    feature_prob_, complement_prob_ : ndarray of shape (k, d)
+        Probability of each column in the class, and in all other classes together.
     feature_all_ : ndarray of shape (d,)
         Sum of each column over all classes.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
@@ -503,6 +670,58 @@ class ComplementNB(NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
 
+    @classmethod
+    def from_parameters(
+        cls,
+        complement_prob,
+        feature_prob,
+        length=None,
+        *,
+        class_prior=None,
+        classes=None,
+        feature_names=None,
+        **settings,
+    ) -> Self:
+        """The model with these probabilities of the columns.
+
+        The model predicts, explains, samples and can be saved; it has no rows, so it cannot be updated or merged.
+
+        Parameters
+        ----------
+        complement_prob : array-like of shape (k, d)
+            Probability of each column in all other classes together, which scores are made of; rows sum to 1.
+        feature_prob : array-like of shape (k, d)
+            Probability of each column in the class, of which `sample` and `score_samples` are; rows sum to 1.
+        length : array-like of shape (k,) or None
+            Mean sum of a row of each class, with which `sample` draws; None: the number of columns.
+        class_prior : sequence, mapping by class or None
+            Class priors, in the order of `classes`; None: uniform.
+        classes : sequence or None
+            The labels of the rows of the arrays, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        ComplementNB
+            A fitted model.
+
+        Examples
+        --------
+        >>> words = [[0.3, 0.7], [0.6, 0.4]]
+        >>> ComplementNB.from_parameters(complement_prob=words[::-1], feature_prob=words).predict([[0, 2]]).tolist()
+        [0]
+        """
+        return cls._from_parameters(
+            {"complement_prob": complement_prob, "feature_prob": feature_prob, "length": length},
+            class_prior,
+            classes,
+            feature_names,
+            settings,
+        )
+
     def _reader(self) -> ArrayReader:
         return ArrayReader("ComplementNB", "counts")
 
@@ -518,6 +737,16 @@ class ComplementNB(NaiveBayes):
     def feature_log_prob_(self) -> np.ndarray:
         """Log probability of each column (or of its levels) given the class."""
         return self._fitted_state().params.weights
+
+    @property
+    def feature_prob_(self) -> np.ndarray:
+        """Probability of each column in the class itself, (k, d): what `sample` draws from."""
+        return self._fitted_state().params.theta
+
+    @property
+    def complement_prob_(self) -> np.ndarray:
+        """Probability of each column in all other classes together, (k, d)."""
+        return np.exp(self._fitted_state().params.log_complement)
 
     @property
     def feature_all_(self) -> np.ndarray:
@@ -554,17 +783,23 @@ class BernoulliNB(NaiveBayes):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_log_prior_ : ndarray of shape (k,)
         Log prior of each class.
     feature_count_ : ndarray of shape (k, d)
         Sum of each column in each class.
     feature_log_prob_ : ndarray of shape (k, d)
         Log probability of each column given the class.
+    feature_prob_ : ndarray of shape (k, d)
+        This probability.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -609,6 +844,38 @@ class BernoulliNB(NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
 
+    @classmethod
+    def from_parameters(cls, feature_prob, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
+        """The model with these probabilities of presence.
+
+        The model predicts, explains, samples and can be saved; it has no rows, so it cannot be updated or merged.
+
+        Parameters
+        ----------
+        feature_prob : array-like of shape (k, d)
+            Probability that each column is present, in each class.
+        class_prior : sequence, mapping by class or None
+            Class priors, in the order of `classes`; None: uniform.
+        classes : sequence or None
+            The labels of the rows of the arrays, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        BernoulliNB
+            A fitted model.
+
+        Examples
+        --------
+        >>> model = BernoulliNB.from_parameters([[0.40, 0.21], [0.12, 0.13]], classes=["spam", "ham"])
+        >>> model.likelihood_ratio([[0, 0], [0, 1], [1, 0], [1, 1]], "spam", "ham").round(3).tolist()
+        [0.619, 1.101, 3.027, 5.385]
+        """
+        return cls._from_parameters({"feature_prob": feature_prob}, class_prior, classes, feature_names, settings)
+
     def _reader(self) -> ArrayReader:
         return ArrayReader("BernoulliNB", "counts")
 
@@ -624,6 +891,11 @@ class BernoulliNB(NaiveBayes):
     def feature_log_prob_(self) -> np.ndarray:
         """Log probability of each column (or of its levels) given the class."""
         return self._fitted_state().params.log_present
+
+    @property
+    def feature_prob_(self) -> np.ndarray:
+        """Probability that each column is present, given the class, (k, d)."""
+        return np.exp(self.feature_log_prob_)
 
     def __sklearn_tags__(self):
         tags = count_tags(super().__sklearn_tags__())
@@ -658,6 +930,8 @@ class PoissonNB(NaiveBayes):
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -705,6 +979,38 @@ class PoissonNB(NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
 
+    @classmethod
+    def from_parameters(cls, rate, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
+        """The model with these rates.
+
+        The model predicts, explains, samples and can be saved; it has no rows, so it cannot be updated or merged.
+
+        Parameters
+        ----------
+        rate : array-like of shape (k, d)
+            Mean number of events per row, of each class and column.
+        class_prior : sequence, mapping by class or None
+            Class priors, in the order of `classes`; None: uniform.
+        classes : sequence or None
+            The labels of the rows of the arrays, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        PoissonNB
+            A fitted model.
+
+        Examples
+        --------
+        >>> model = PoissonNB.from_parameters([[2.0], [4.0]], class_prior=[0.75, 0.25])
+        >>> model.predict_proba([[3]]).round(3).tolist()
+        [[0.735, 0.265]]
+        """
+        return cls._from_parameters({"rate": rate}, class_prior, classes, feature_names, settings)
+
     def _reader(self) -> ArrayReader:
         return ArrayReader("PoissonNB", "counts")
 
@@ -717,11 +1023,6 @@ class PoissonNB(NaiveBayes):
             )
         self._check_evidence_by_column(family)
         return self._weighted_spec(partial(fixed_family, family), Prior(self.priors))
-
-    @property
-    def class_prior_(self) -> np.ndarray:
-        """Prior probability of each class, (k,)."""
-        return np.exp(self._fitted_state().log_prior)
 
     @property
     def rate_(self) -> np.ndarray:
@@ -758,12 +1059,16 @@ class CategoricalNB(NaiveBayes):
         The labels, sorted.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_log_prior_ : ndarray of shape (k,)
         Log prior of each class.
     category_count_ : list of ndarrays of shape (k, levels)
         Counts of the levels of each column.
     feature_log_prob_ : list of ndarrays of shape (k, levels)
         Log probabilities of the levels of each column.
+    feature_prob_ : list of ndarrays of shape (k, levels)
+        These probabilities.
     n_categories_ : ndarray of shape (d,)
         Number of levels of each column.
     evidence_ : float
@@ -771,6 +1076,8 @@ class CategoricalNB(NaiveBayes):
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -816,6 +1123,38 @@ class CategoricalNB(NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
 
+    @classmethod
+    def from_parameters(cls, feature_prob, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
+        """The model with these probabilities of the levels.
+
+        The model predicts, explains, samples and can be saved; it has no rows, so it cannot be updated or merged.
+
+        Parameters
+        ----------
+        feature_prob : list of array-likes of shape (k, levels)
+            Probabilities of the levels 0, 1, … of each column, in each class; rows sum to 1.
+        class_prior : sequence, mapping by class or None
+            Class priors, in the order of `classes`; None: uniform.
+        classes : sequence or None
+            The labels of the rows of the arrays, in any order; None: 0, 1, …
+        feature_names : sequence of texts or None
+            Names of the columns.
+        **settings
+            Settings of the constructor.
+
+        Returns
+        -------
+        CategoricalNB
+            A fitted model.
+
+        Examples
+        --------
+        >>> model = CategoricalNB.from_parameters([[[0.2, 0.5, 0.3], [0.6, 0.4, 0.0]]], classes=["a", "b"])
+        >>> np.exp(model.class_log_likelihood([[1]])).round(2).tolist()
+        [[0.5, 0.4]]
+        """
+        return cls._from_parameters({"feature_prob": feature_prob}, class_prior, classes, feature_names, settings)
+
     def _reader(self) -> ArrayReader:
         return ArrayReader("CategoricalNB", "codes")
 
@@ -832,12 +1171,17 @@ class CategoricalNB(NaiveBayes):
     @property
     def n_categories_(self) -> np.ndarray:
         """Number of levels of each column, (d,)."""
-        return self.tally_.parts[1].levels
+        return np.diff(self._fitted_state().params.offset)
 
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:
         """Log probability of each column (or of its levels) given the class."""
         return self._fitted_state().params.columns()
+
+    @property
+    def feature_prob_(self) -> list[np.ndarray]:
+        """Probability of each level of each column given the class, a list of (k, levels)."""
+        return [np.exp(logs) for logs in self.feature_log_prob_]
 
     def __sklearn_tags__(self):
         tags = count_tags(super().__sklearn_tags__())

@@ -2,9 +2,15 @@
 
     MAP:  argmax P(D | h) P(h)        MDL:  argmin −log₂ P(D | h) − log₂ P(h)
 
-are the same hypothesis: the most probable one has the fewest total bits. `by="loo"` uses −Σ log₂ P(y_i | x_i, the other
-rows) instead of −log₂ P(D | h), over held-out rows (up to 8,192, chosen as in `BayesOptimal`). So does every choice
-among models whose evidences are not comparable or not defined; the printed table says why.
+are the same hypothesis: the most probable one has the fewest total bits. `prior="length"` is the two-part code of
+Rissanen (1978): ½ log₂ n bits for each of the p parameters of h, then the rows by the fitted parameters,
+
+    bits = −log₂ P(D | h, θ) + p · ½ log₂ n
+
+where −log₂ P(D | h) above has the parameters integrated out; for many rows the two differ by a constant. `by="loo"`
+uses −Σ log₂ P(y_i | x_i, the other rows) instead of −log₂ P(D | h), over held-out rows (up to 8,192, chosen as in
+`BayesOptimal`). So does every choice among models whose evidences are not comparable or not defined; the printed table
+says why.
 
 >>> from deciban import GaussianNB, LinearDiscriminantAnalysis, select_model
 >>> X, y = [[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [3.0, 1.0], [4.0, 2.1], [5.0, 3.2]], ["a", "a", "a", "b", "b", "b"]
@@ -24,13 +30,13 @@ import numpy as np
 
 from deciban import display
 from deciban.classifiers import ensemble
-from deciban.classifiers.ensemble import Member, name_models
 from deciban.data import frames
 from deciban.errors import DataError
 from deciban.models import hypotheses
 from deciban.rows.raw_rows import RawArrays
 
 WAYS = ("map", "mdl", "loo")
+LENGTH = "length"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +46,7 @@ class Selection:
     names: tuple[str, ...]
     of: str  # the probability that `data_bits` measure, in words
     data_bits: np.ndarray  # (m,), −log₂ P(D | h)
-    prior_bits: np.ndarray  # (m,), −log₂ P(h)
+    prior_bits: np.ndarray  # (m,), −log₂ P(h), or the bits of its parameters
     total_bits: np.ndarray  # (m,)
     weight: np.ndarray  # (m,), posterior probability
     chosen: int
@@ -88,7 +94,14 @@ class Selection:
 
 
 def select_model(
-    models: Any, X: Any, y: Any, by: str = "map", *, prior: Any = None, sample_weight: Any = None
+    models: Any,
+    X: Any,
+    y: Any,
+    by: str = "map",
+    *,
+    prior: Any = None,
+    noise: float = 0.0,
+    sample_weight: Any = None,
 ) -> Selection:
     """Fit several models and choose one.
 
@@ -98,8 +111,9 @@ def select_model(
 
     Parameters
     ----------
-    models : list of classifiers or of (name, classifier), or mapping of name to classifier
-        The candidates; they are cloned and fitted.
+    models : list of classifiers, of functions, or of (name, model), or mapping of name to model
+        The candidates; they are cloned and fitted. A function of X that returns labels or probabilities is a hypothesis
+        that is given, as in `BayesOptimal`.
     X : frame, array or sequence of rows
         The training rows.
     y : sequence of labels, or the name of a column of X
@@ -107,8 +121,13 @@ def select_model(
     by : "map", "mdl" or "loo"
         "map": largest posterior probability; "mdl": shortest description, which is the same model; "loo": smallest
         leave-one-out log loss, with the prior as in the other two.
-    prior : sequence, mapping by name, or None
-        Prior weights of the models, in their order or by name; None: equal.
+    prior : "length", sequence, mapping by name, or None
+        Prior weights of the models, in their order or by name; None: equal. "length": 2 to the power of minus the
+        length of the model, ½ log₂ n bits for each parameter (Rissanen 1978); the bits of the data are then those by
+        the fitted parameters, so that parameters are not paid for twice. A function has no parameters.
+    noise : number
+        Of functions that return labels: the probability of a label that differs from h(x), as in `BayesOptimal`. 0: a
+        hypothesis that disagrees with a row has no probability.
     sample_weight : sequence or None
         Weights of the rows.
 
@@ -125,18 +144,37 @@ def select_model(
     >>> found = select_model({"weak": LogisticRegression(C=10.0), "strong": LogisticRegression(C=0.1)}, X, y)
     >>> found.names[found.chosen], found.total_bits.round(1).tolist(), found.of
     ('weak', [5.2, 5.6], 'p(y | X)')
+
+    Functions, of which one has a prior of 1/4; and a curve, of which two parameters must be paid for:
+
+    >>> low, high = (lambda X: X[:, 0] > 1.5), (lambda X: X[:, 0] > 3.5)
+    >>> select_model({"low": low, "high": high}, X, y, noise=0.2, prior=[0.25, 0.75]).weight.round(3).tolist()
+    [0.25, 0.75]
+    >>> print(select_model({"low": low, "curve": LogisticRegression()}, X, y, noise=0.2, prior="length"))
+    D: p(y | X) by the fitted parameters
+             −log₂ P(D|h)  −log₂ P(h)  total bits  P(h|D)  chosen
+      low            3.93        0.00        3.93  0.8452     yes
+      curve          3.79        2.58        6.38  0.1548      no
     """
     if by not in WAYS:
         raise DataError(f"by is {by!r}\n\nhint: one of {', '.join(map(repr, WAYS))}")
-    members = [Member.of(name, model) for name, model in name_models(models)]
-    if not members:
-        raise DataError("there are no models\n\nhint: give a list of classifiers, or of (name, classifier)")
-    names = [member.name for member in members]
-    logs = dict(zip(names, hypotheses.log_weights(prior, names), strict=True))
+    by_length = isinstance(prior, str)
+    if by_length and (prior != LENGTH or by == "loo"):
+        raise DataError(
+            f"prior is {prior!r}, by is {by!r}\n\nhint: prior='length' with by='map' or 'mdl', or weights of the models"
+        )
+    if not 0 <= noise < 1:
+        raise DataError(f"noise is {noise!r}\n\nhint: it is a probability below 1, such as 0.1")
     rows = RawArrays(*frames.take_target(X, y), sample_weight)
+    members = ensemble.with_classes(ensemble.members_of(models, noise), rows)
+    names = [member.name for member in members]
+    logs = dict(zip(names, hypotheses.log_weights(None if by_length else prior, names), strict=True))
     found, left_out = ensemble.learn_each(members, lambda member: member.learn(rows))
-    value, measured, why = None, "", []
-    if by != "loo":
+    value, length, measured, why = None, None, "", []
+    if by_length:
+        value, length = ensemble.likelihood_and_length(found, rows, "prior='length'")
+        measured = f"{found[0].measure()} by the fitted parameters"
+    elif by != "loo":
         try:
             value, measured = ensemble.evidence_of_each(found), found[0].measure()
         except hypotheses.NoEvidenceError as wrong:
@@ -147,8 +185,12 @@ def select_model(
         value = scores.logs @ scores.weights
         measured = f"p(y | X), leave-one-out ({', '.join(dict.fromkeys(scores.descriptions))})"
     ensemble.warn_left_out(left_out)
-    log_prior = np.array([logs[member.name] for member in found])
-    log_prior = log_prior - np.logaddexp.reduce(log_prior)
+    if length is None:
+        log_prior = np.array([logs[member.name] for member in found])
+        log_prior = log_prior - np.logaddexp.reduce(log_prior)
+    else:
+        log_prior = -length
+    ensemble.check_consistent(found, value, log_prior)
     data, own, total = hypotheses.description_length(value, log_prior)
     weight = hypotheses.posterior(value, log_prior)
     chosen = int(weight.argmax() if by == "map" else total.argmin())

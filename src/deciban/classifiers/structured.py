@@ -33,15 +33,16 @@ from deciban.decision import Prior
 from deciban.display import format_list, is_missing
 from deciban.errors import DataError, MergeError
 from deciban.estimation import discretise
+from deciban.explain.counts_table import CountsTable
 from deciban.families.aode import Aode
 from deciban.families.categorical import Categorical
 from deciban.families.histogram import Histogram
 from deciban.families.kdb import Kdb
 from deciban.families.tree import Tree
 from deciban.models.model import Known, Spec, State, fixed_family
-from deciban.networks.network import Network
+from deciban.networks.graph import class_node
+from deciban.networks.network import ModelGraph, Network
 from deciban.networks.query import codes_of
-from deciban.plots import networks
 from deciban.rows.readers import ColumnReader
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, GridCounts
@@ -49,7 +50,6 @@ from deciban.tallies.grid import cell_borders
 
 MOST = 1 << 28  # largest number of entries in tables of counts: 2 GiB
 LEVELS, NUMBERS = Categorical(), Histogram()  # families that mark the two types of columns in a schema
-CLASS = "class"  # name of the class if the labels have no name
 MISSING = "(missing)"  # the level of missing cells
 
 
@@ -100,11 +100,6 @@ class StructuredNB(Generative):
     # fitted attributes
 
     @property
-    def class_prior_(self) -> np.ndarray:
-        """Prior probability of each class, (k,)."""
-        return np.exp(self._fitted_state().log_prior)
-
-    @property
     def levels_(self) -> dict[Any, list]:
         """The levels of each nominal column, by name."""
         return levels_of(self._fitted_state())
@@ -138,6 +133,24 @@ class StructuredNB(Generative):
         state = self._fitted_state()
         pairs = zip(state.reader.schema.names, cuts_of(state), strict=True)
         return {name: list(cut.at) for name, cut in pairs if cut is not None}
+
+    def counts_table(self, *, fractions: bool = False) -> CountsTable:
+        """The counts of each level of each column by class and the levels of its parents, as a table.
+
+        Parameters
+        ----------
+        fractions : bool
+            Whether to show P(level | class, parents) as fractions, not reduced and with pseudo-counts, instead of
+            counts.
+
+        Returns
+        -------
+        CountsTable
+            Prints as a table, in notebooks too; `to_frame()`, `to_dict()`.
+        """
+        state = self._fitted_state()
+        levels = list(map(level_names, state.reader.schema.fields, cuts_of(state), state.params.gaps))
+        return self._counts_table(levels, fractions)
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels: (X, y), where X is a frame or an array as in training. A number is uniform in
@@ -264,15 +277,6 @@ def check_memory(family: Discretised, schema: Schema | None, k: int) -> None:
 # models with one graph
 
 
-def class_node(names: list, own: str | None) -> str:
-    """Name of the class: that of the labels, unless a column has it."""
-    own = CLASS if own is None else own
-    name = CLASS if own in names else own
-    while name in names:
-        name += "_"
-    return name
-
-
 def learned_network(state: State, target: str) -> Network:
     """The graph of the columns and the class, with its tables."""
     own, d, schema = state.params.params.network, state.reader.d, state.reader.schema
@@ -282,12 +286,10 @@ def learned_network(state: State, target: str) -> Network:
     return Network((*schema.names, target), levels, own.parents, (*own.tables[:d], prior))
 
 
-def draw_network(model: Any, ax: Any) -> Any:
-    """Draw the network of a fitted model."""
-    state = model._fitted_state()
+def learned_graph(state: State) -> ModelGraph:
+    """The graph of a fitted model of one network."""
     target = class_node(state.reader.schema.names, state.reader.target)
-    network = state.remember("network", lambda: learned_network(state, target))
-    return networks.draw(network, ax, target=target)
+    return ModelGraph.from_network(state.remember("network", lambda: learned_network(state, target)), target)
 
 
 @dataclass(frozen=True)
@@ -459,10 +461,8 @@ class TreeAugmentedNB(StructuredNB):
         """I(X_i; X_j | class) of each pair of columns in nats, (d, d): the tree maximises its sum."""
         return self._fitted_state().params.params.information
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the network in layers, parents above children, edges as wide as the mutual information of their ends;
-        returns the axes. `ax.figure.savefig("net.svg")` writes a picture."""
-        return draw_network(self, ax)
+    def _graph(self) -> ModelGraph:
+        return learned_graph(self._fitted_state())
 
 
 def tree_of(alpha: float, backoff: Any, root: Any, schema: Schema | None, known: Known) -> Tree:
@@ -599,10 +599,8 @@ class KDependenceBayes(StructuredNB):
         names, parents = state.reader.schema.names, state.params.params.parents
         return {name: [names[i] for i in own] for name, own in zip(names, parents, strict=True)}
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the network in layers, parents above children, edges as wide as the mutual information of their ends;
-        returns the axes. `ax.figure.savefig("net.svg")` writes a picture."""
-        return draw_network(self, ax)
+    def _graph(self) -> ModelGraph:
+        return learned_graph(self._fitted_state())
 
 
 class AODE(StructuredNB):

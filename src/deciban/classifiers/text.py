@@ -39,7 +39,7 @@ import numpy as np
 from scipy.special import betaln
 
 from deciban import decision, ops
-from deciban.classifiers.base import Classifier, Interval, StrOptions, context, unfitted
+from deciban.classifiers.base import Classifier, Interval, OneVsRest, StrOptions, context, unfitted
 from deciban.classifiers.text_model import (
     HeldOutTexts,
     Settings,
@@ -56,7 +56,7 @@ from deciban.display import format_list
 from deciban.errors import DataError, MergeError, NotAdditiveError
 from deciban.explain.text import TextExplanation, locator
 from deciban.models.calibration import Calibration
-from deciban.models.posterior import check_size
+from deciban.models.posterior import check_size, in_decibans
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import BatchJob, BatchRows, Rows
@@ -98,6 +98,17 @@ class TextPosterior:
         out += self.added
         return out
 
+    def log_joint(self, texts: Any) -> np.ndarray:
+        """log P(text, class), (n, k), of naive Bayes."""
+        view = self.view
+        X = view.scorer.counts(self.read(texts))
+        x = tfidf_scale(X, view.weights)
+        shared = x @ view.shared_terms / design_effect(x.sum(axis=1), view.weights.dependence)
+        out = view.scorer.score_counts(X) + shared[:, None]
+        if self.calibration is not None:
+            self.calibration.apply(out)
+        return out + self.added
+
     def proba(self, texts: Any) -> np.ndarray:
         return ops.posterior(self.joint_scores(texts), logs=False)
 
@@ -128,14 +139,33 @@ def _comparable(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 BY = ("kl", "log_odds", "evidence")
+GENERATIVE = ("multinomial", "bernoulli")  # models with P(word | class)
+WORD = "word"
 
 
 class RankedWords(list[tuple[str, float]]):
-    """A list of (word, value), largest first, with the name of the measure."""
+    """A list of (word, value), largest first, with the name of the measure and P(word | class) of each word."""
 
-    def __init__(self, words: Iterable[tuple[str, float]], measure: str):
+    def __init__(self, words: Iterable[tuple[str, float]], measure: str, theta: list[float]):
         super().__init__(words)
-        self.measure = measure
+        self.measure, self.theta = measure, theta
+
+
+class TopWords(dict[Any, RankedWords]):
+    """The strongest words of each class."""
+
+    def to_frame(self) -> Any:
+        """A pandas frame (polars where only that is installed, else a dictionary of columns) with a line for each class
+        and word: class, word, score (the measure), theta (P(word | class) with one pseudo-count)."""
+        lines = [
+            (label, word, score, theta)
+            for label, words in self.items()
+            for (word, score), theta in zip(words, words.theta, strict=True)
+        ]
+        return frames.make_frame({name: [line[j] for line in lines] for j, name in enumerate(_TOP_COLUMNS)})
+
+
+_TOP_COLUMNS = ("class", "word", "score", "theta")
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,15 +196,15 @@ class TextSummary:
         return "\n".join(lines)
 
 
-def _measure(view: View, two: WordTally, by: str) -> np.ndarray:
-    """The measure of each word for class 1 of two, (d,)."""
+def _measure(view: View, two: WordTally, by: str) -> tuple[np.ndarray, np.ndarray]:
+    """(the measure, P(word | class)) of each word for class 1 of two, (d,) each."""
     settings = view.settings
     model = WordModel("bernoulli" if settings.model == "bernoulli" else "multinomial", counts=settings.counts)
-    if by == "evidence":
-        return _evidence(two.sparse_table(model.cell_counts(two)).toarray())
     logs = model.log_probabilities(two)
-    ratio = logs[1] - logs[0]
-    return ratio if by == "log_odds" else np.exp(logs[1]) * ratio
+    theta, ratio = np.exp(logs[1]), logs[1] - logs[0]
+    if by == "evidence":
+        return _evidence(two.sparse_table(model.cell_counts(two)).toarray()), theta
+    return (ratio if by == "log_odds" else theta * ratio), theta
 
 
 def _evidence(counts: np.ndarray) -> np.ndarray:
@@ -199,6 +229,8 @@ class TextClassifier(Classifier):
         "chars" are sequences of 1 to 5 characters within words. Pass a `CountVectorizer` for other tokens.
     ngram_range : (int, int), optional
         Least and largest number of consecutive words (or characters) in a feature; None: that of `features`.
+    token_pattern : str, optional
+        Regular expression of a word; None: two letters, digits or underscores or more. For features that are words.
     alpha : float or "auto"
         Strength of the smoothing. "auto" chooses it, with `smoothing` and `dependence`, by the log loss of held-out
         texts (see `tuned_`). With a number, `smoothing` is "even" and `dependence` 0 unless they are given, as in
@@ -213,8 +245,9 @@ class TextClassifier(Classifier):
         complement only.
     counts : bool
         Whether a word counts as often as it occurs in a text, or once. For "nb-logistic": tf-idf.
-    strip : "headers", "quotes", "footers", a list of them, or "all"
-        Parts of mails and posts that are left out.
+    strip : "group headers", "headers", "quotes", "footers", a list of them, or "all"
+        Parts of mails and posts that are left out. "group headers" are the headers that name a newsgroup: Newsgroups,
+        Xref, Followup-To and Path.
     stop_words : "english", or a list of words
         Words that are ignored.
     min_df, max_df : int or float
@@ -251,11 +284,16 @@ class TextClassifier(Classifier):
     >>> model.alpha_, model.smoothing_, model.dependence_
     (1.0, 'even', 0.03)
 
-    Multinomial naive Bayes without tuning: counts, Laplace's rule, independent words.
+    Multinomial naive Bayes as in lectures, without tuning: counts, Laplace's rule, independent words. The defaults are
+    for held-out texts, and may decide otherwise on a few small texts.
 
-    >>> texts, labels = ["to be", "to be or not to be", "to do", "do be do"], ["Hamlet", "Hamlet", "Sartre", "Sinatra"]
-    >>> by_hand = TextClassifier(counts=True, smoothing="even", alpha=1).fit(texts, labels)
-    >>> by_hand.tuned_
+    >>> from deciban import datasets
+    >>> lecture = TextClassifier(token_pattern=r"\\w", stop_words=["d", "e"], counts=True, smoothing="even", alpha=1)
+    >>> lecture.fit(*datasets.eight_mails()).vocabulary_
+    ['a', 'b', 'c']
+    >>> lecture.likelihood_ratio(["a a a b"], "spam", "ham").round(4).tolist()
+    [0.3125]
+    >>> lecture.tuned_
     {}
     """
 
@@ -263,6 +301,7 @@ class TextClassifier(Classifier):
         "model": [StrOptions({*MODELS, "logistic", "nb-logistic"})],
         "features": [str, object],
         "ngram_range": [tuple, list, None],
+        "token_pattern": [str, None],
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "smoothing": [StrOptions({"auto", "corpus", "even"})],
         "dependence": [Interval(Real, 0, 1, closed="left"), None],
@@ -292,6 +331,7 @@ class TextClassifier(Classifier):
         features="words",
         *,
         ngram_range=None,
+        token_pattern=None,
         alpha="auto",
         smoothing="auto",
         dependence=None,
@@ -308,6 +348,7 @@ class TextClassifier(Classifier):
         self.model = model
         self.features = features
         self.ngram_range = ngram_range
+        self.token_pattern = token_pattern
         self.alpha = alpha
         self.smoothing = smoothing
         self.dependence = dependence
@@ -357,7 +398,7 @@ class TextClassifier(Classifier):
         if tally.d == 0:
             raise DataError(
                 f"no text has a word that could be counted ({tally.n.sum():.0f} texts)\n\n"
-                "hint: words have two letters or more by default; check the texts"
+                "hint: words have two letters or more by default (see `token_pattern`); check the texts"
             )
         features = self._features()
         self._columns = None if features.open_ended else features
@@ -433,7 +474,7 @@ class TextClassifier(Classifier):
 
     __radd__ = __add__
 
-    def one_vs_rest(self) -> dict[Any, TextClassifier]:
+    def one_vs_rest(self) -> OneVsRest:
         """For each class a model of that class (True) against all others (False), from the same tally, without
         learning again.
 
@@ -442,14 +483,13 @@ class TextClassifier(Classifier):
         [True, False]
         """
         self._check_is_fitted()
-        if len(self.classes_) < 2:
-            raise DataError("one-versus-rest needs two classes\n\nhint: learn texts of another class first")
-        out = {}
-        for c, label in enumerate(self.classes_.tolist()):
-            model = self._copy()
-            model.classes_ = np.array([False, True])
-            model._set_tally(self._words.against_rest(c))
-            out[label] = model
+        return OneVsRest.from_models(self.classes_, self._against_rest)
+
+    def _against_rest(self, c: int) -> TextClassifier:
+        """The model of class c against all others."""
+        out = self._copy()
+        out.classes_ = np.array([False, True])
+        out._set_tally(self._words.against_rest(c))
         return out
 
     def leave_one_out(self, texts, labels, *, priors=None) -> np.ndarray:
@@ -505,6 +545,19 @@ class TextClassifier(Classifier):
         [[-0.69, -0.69]]
         """
         return super().predict_log_proba(texts, priors=priors)
+
+    def predict_joint_log_proba(self, texts, *, priors=None) -> np.ndarray:
+        """log P(text, class) = log P(class) + log P(text | class), (n, k), of multinomial and Bernoulli naive Bayes:
+        the product over the words of the text in their order, unknown words left out. With `dependence` the log
+        likelihood is divided as in the posterior; with `calibrate` it is calibrated.
+
+        >>> from deciban import TextClassifier
+        >>> model = TextClassifier(alpha=1).fit(["tea", "cake"], ["a", "b"])
+        >>> np.exp(model.predict_joint_log_proba(["tea", "unknown"])).round(3).tolist()
+        [[0.333, 0.167], [0.5, 0.5]]
+        """
+        self._generative_view()
+        return self._posterior(priors).log_joint(texts)
 
     def predict_proba(self, texts, *, priors=None) -> np.ndarray:
         """P(class | text), (n, k); `priors` replaces the learned class priors for this call.
@@ -594,7 +647,9 @@ class TextClassifier(Classifier):
 
     # explanations and summaries
 
-    def explain(self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None) -> TextExplanation:
+    def explain(
+        self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None, form: str = "decibans"
+    ) -> TextExplanation:
         """Evidence of each word for `of` (by default each text's most probable class) against another class (by default
         the runner-up), in decibans: prior + words = log odds. A single text may be given.
 
@@ -609,6 +664,8 @@ class TextClassifier(Classifier):
           total              +1.1  odds 1.3 : 1, P(spam) = 0.564
         """
         self._check_is_fitted()
+        if form != "decibans":
+            self._working(form, texts, of, against, priors)
         view = self._view()
         given = [texts] if isinstance(texts, str) else list(texts)
         given = list(view.reader.read(given))
@@ -635,6 +692,12 @@ class TextClassifier(Classifier):
         object.__setattr__(some, "locate", located)
         return some
 
+    def _factored(self, X: Any, priors: Any) -> Any:
+        raise DataError(
+            "TextClassifier smooths and weighs words: its scores are no product of fractions\n\n"
+            f"hint: explain it with {in_decibans()}; MultinomialNB and BernoulliNB of word counts have fractions"
+        )
+
     def summary(self) -> TextSummary:
         """What was learned, and the smoothing in use.
 
@@ -652,14 +715,17 @@ class TextClassifier(Classifier):
             view.settings.alpha, view.settings.smoothing, view.settings.dependence, tuple(self._picked),
         )  # fmt: skip
 
-    def top_words(self, n: int = 10, by: str = "kl") -> dict[Any, RankedWords]:
+    def top_words(self, n: int = 10, by: str = "kl") -> TopWords:
         """For each class its n strongest words, with their measure: by "kl" (θ log θ / θ_rest), "log_odds" (log θ /
         θ_rest) or "evidence" (decibans for a separate rate in the class, for words that it uses more than the rest).
+        `to_frame()` of the result has θ = P(word | class) as well.
 
         >>> from deciban import TextClassifier
         >>> model = TextClassifier().fit(["tea or tea", "tea and cake", "cake"], ["drink", "food", "food"])
         >>> {label: words[0][0] for label, words in model.top_words(1).items()}
         {'drink': 'or', 'food': 'cake'}
+        >>> model.top_words(1).to_frame().round(3).values.tolist()
+        [['drink', 'or', 0.327, 0.333], ['food', 'cake', 0.304, 0.375]]
         """
         self._check_is_fitted()
         if by not in BY:
@@ -669,12 +735,50 @@ class TextClassifier(Classifier):
         view = self._view()
         t = view.words
         strings = view.vocabulary()
-        out = {}
+        out = TopWords()
         for c, label in enumerate(self.classes_.tolist()):
-            measure = _measure(view, t.against_rest(c), by)
+            measure, theta = _measure(view, t.against_rest(c), by)
             best = np.argsort(-measure, kind="stable")[:n]
-            out[label] = RankedWords(((strings[j], float(measure[j])) for j in best), by)
+            words = ((strings[j], float(measure[j])) for j in best)
+            out[label] = RankedWords(words, by, theta[best].tolist())
         return out
+
+    def word_probabilities(self) -> Any:
+        """P(word | class) of all words in use, with the smoothing of the model (`alpha_`, `smoothing_`): of the
+        multinomial model as shares of all words of a class, of the Bernoulli model as shares of its texts.
+
+        Returns
+        -------
+        frame
+            Column `word`, and a column for each class; of pandas, or of polars where only that is installed, else a
+            dictionary of columns.
+
+        Examples
+        --------
+        >>> from deciban import TextClassifier, datasets
+        >>> lecture = TextClassifier(
+        ...     token_pattern=r"\\w", stop_words=["d", "e"], counts=True, smoothing="even", alpha=1
+        ... ).fit(*datasets.eight_mails())
+        >>> lecture.word_probabilities().round(3).values.tolist()
+        [['a', 0.6, 0.3], ['b', 0.2, 0.5], ['c', 0.2, 0.2]]
+        """
+        view = self._generative_view()
+        labels = [str(label) for label in self.classes_.tolist()]
+        if WORD in labels:
+            raise DataError(f"a class is named {WORD!r}, as the column of the words is\n\nhint: rename the class")
+        theta = np.exp(view.settings.word_model().log_probabilities(view.words))
+        by_class = dict(zip(labels, theta.tolist(), strict=True))
+        return frames.make_frame({WORD: view.vocabulary()} | by_class)
+
+    def _generative_view(self) -> View:
+        """The view of a model that has P(text | class)."""
+        self._check_is_fitted()
+        if self.model not in GENERATIVE:
+            raise DataError(
+                f"model={self.model!r} has no probabilities of words in classes\n\n"
+                f"hint: {' or '.join(f'model={name!r}' for name in GENERATIVE)}"
+            )
+        return self._view()
 
     # the state
 
@@ -684,7 +788,9 @@ class TextClassifier(Classifier):
 
     def _features(self) -> Features:
         if "_cached_features" not in self.__dict__:
-            self._cached_features = self._columns or Features.from_settings(self.features, self.ngram_range)
+            self._cached_features = self._columns or Features.from_settings(
+                self.features, self.ngram_range, self.token_pattern
+            )
         return self._cached_features
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
@@ -790,9 +896,9 @@ class TextClassifier(Classifier):
     def _view(self) -> View:
         """The view of the tally under the settings; kept until either changes."""
         given = (
-            self.model, self.features, self.ngram_range, self.alpha, self.smoothing, self.dependence, self.counts,
-            self.strip, self.stop_words, self.min_df, self.max_df, self.priors, self.class_weight, self.C,
-            self.calibrate,
+            self.model, self.features, self.ngram_range, self.token_pattern, self.alpha, self.smoothing,
+            self.dependence, self.counts, self.strip, self.stop_words, self.min_df, self.max_df, self.priors,
+            self.class_weight, self.C, self.calibrate,
         )  # fmt: skip
         cached = self.__dict__.get("_cached_view")
         if cached is None or not all(map(is_, cached[0], given)):

@@ -147,6 +147,11 @@ class View:
         return self._trained or self.settings.word_model().weights(self.words)
 
     @cached_property
+    def shared_terms(self) -> np.ndarray:
+        """The log likelihood of each word that all classes share and scores leave out, (d,)."""
+        return self.settings.word_model().shared_terms(self.words)
+
+    @cached_property
     def scorer(self) -> TextScorer:
         return self.scorer_of(self.words, self.weights)
 

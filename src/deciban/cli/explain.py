@@ -17,6 +17,13 @@ from deciban.cli.options import Terminal, cli_command, csv_options, priors_optio
 @click.option("--of", metavar="CLASS", help="The class to explain; by default the most probable.")
 @click.option("--against", metavar="CLASS", help="The class to compare it with; by default the runner-up.")
 @click.option("--columns", default=10, show_default=True, help="Number of columns or words to show.")
+@click.option(
+    "--form",
+    type=click.Choice(["decibans", "fractions"]),
+    default="decibans",
+    show_default=True,
+    help="Evidence in decibans, or P(class) P(x | class) as a product of fractions.",
+)
 @priors_option
 @table_options
 def command(
@@ -28,6 +35,7 @@ def command(
     of: str | None,
     against: str | None,
     columns: int,
+    form: str,
     priors: str | None,
     delimiter: str | None,
     no_header: bool,
@@ -35,7 +43,8 @@ def command(
     """Show the evidence of each column of a row, or of each word of a text.
 
     Prior + columns = log odds. 10 decibans are odds of 10 : 1. The strongest come first. For a text model, a .txt file
-    is one text, and standard input (-) has one text per line.
+    is one text, and standard input (-) has one text per line. With --form fractions, naive Bayes and Bayesian networks
+    show the working by hand instead.
     """
     import numpy as np
 
@@ -53,6 +62,6 @@ def command(
         for key, label in (("of", of), ("against", against))
         if label is not None
     }
-    why = fitted.explain(found, priors=inputs.parse_priors(fitted, priors), **pair)
+    why = fitted.explain(found, priors=inputs.parse_priors(fitted, priors), form=form, **pair)
     why = replace(why, rows=np.arange(row, row + len(why)))
     talk.give(why.text(count, columns), why.to_dict()["rows"])

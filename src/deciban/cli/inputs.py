@@ -34,9 +34,21 @@ def loaded(path: str, data: str, empty: bool = False) -> Any:
         raise DataError(
             f"{path} is not a model, {data} is one\n\nhint: the model comes first: {verb} {data} {path}"
         ) from error
+    check_probabilities(model, path)
     if is_empty(model) and not empty:
         raise DataError(f"no rows are left in {path}: all were forgotten\n\nhint: deciban update {path} DATA")
     return model
+
+
+def check_probabilities(model: Any, path: str) -> None:
+    """Raise an error for a model without P(class | x)."""
+    import deciban
+
+    if isinstance(model, deciban.Perceptron | deciban.LeastSquaresClassifier):
+        name = type(model).__name__
+        raise DataError(
+            f"{path} is a {name}, which has no probabilities\n\nhint: in Python, deciban.load({path!r}).predict(X)"
+        )
 
 
 def _is_model(path: str) -> bool:
@@ -51,6 +63,9 @@ def _is_model(path: str) -> bool:
 
 def is_empty(model: Any) -> bool:
     """Whether no rows are left in a model."""
+    state = model._tally_state()
+    if state is not None:
+        return state.empty
     return model.class_count_ is not None and float(np.sum(model.class_count_)) == 0.0
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from deciban.cli.inputs import check_probabilities
 from deciban.cli.options import Terminal, cli_command
 
 
@@ -21,6 +22,7 @@ def command(talk: Terminal, model: str, most: int) -> None:
 
     about = deciban.model_info(model)
     fitted = deciban.load(model)
+    check_probabilities(fitted, model)
     strongest = deciban.top_evidence(fitted, most)
     found = fitted.families_ if isinstance(fitted, deciban.MixedNB) else {}
     families = {str(name): type(one).__name__ for name, one in found.items()}
@@ -48,12 +50,12 @@ def _text(
 
     settings = ", ".join(f"{key}={value!r}" for key, value in about["settings"].items() if value is not None)
     classes = format_choices(about["classes"])
-    rows = "" if about["rows"] is None else f"{about['rows']:,.0f} rows"
+    learned = "not learned from rows" if about["rows"] is None else f"learned from {about['rows']:,.0f} rows"
     dated = f", {about['date']}" if about["date"] else ""
     source = f" of {about['source']}" if about["source"] else ""
     lines = [
         f"{path}: {about['class']} by deciban {about['library']}{dated}",
-        f"  learned from {rows}{source}, {len(about['columns']):,} {what}",
+        f"  {learned}{source}, {len(about['columns']):,} {what}",
         f"  classes of `{about.get('target') or 'y'}`: {classes}",
         f"  settings: {settings}",
     ]

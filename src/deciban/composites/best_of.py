@@ -196,6 +196,12 @@ class BestOf(Family):
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
         return p.product.carrier(p.inner, split(p, x))
 
+    def carrier_parts(self, p: Params, x: Reals) -> np.ndarray:
+        return p.product.carrier_parts(p.inner, split(p, x))
+
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        return p.product.estimates(p.inner)
+
     def leave_one_out(self, t: Bundle, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
         """The choice of families stays; cuts come from the folds that do not contain the row."""
         p = self.estimate(t) if p is None else p

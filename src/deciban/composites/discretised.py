@@ -23,6 +23,7 @@ import numpy as np
 from deciban.data.blocks import Codes, Mixed
 from deciban.estimation import discretise, missingness, ranges
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors
 from deciban.tallies import Crosstab
 
 SURE = 2.0  # standard errors by which levels for missing cells must improve held-out rows
@@ -151,6 +152,16 @@ class Discretised(Family):
 
     def parts(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.family.parts(p.params, p.codes(self.codes(x)))
+
+    @property
+    def factorises(self) -> bool:
+        return self.family.factorises
+
+    def cell_factors(self, t: Any, p: Learned, x: Mixed) -> Factors:
+        return self.family.cell_factors(p.counts, p.params, p.codes(self.codes(x)))
+
+    def quotients(self, t: Any, p: Learned) -> list[Any]:
+        return self.family.quotients(p.counts, p.params)
 
     def leave_one_out(self, t: Any, x: Mixed, y, w, p: Learned | None = None) -> np.ndarray:
         """Leave-one-out of the family; the rows are among those that `p` was learned from. A level of a column without

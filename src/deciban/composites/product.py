@@ -23,6 +23,9 @@ import numpy as np
 
 from deciban.data.blocks import Codes, Mixed
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
+from deciban.estimation.linear import LinearScores
+from deciban.estimation.parameters import joined
 from deciban.tallies import Bundle
 
 
@@ -40,6 +43,13 @@ class Product(Family):
 
     def estimate(self, t: Bundle) -> tuple:
         return tuple(f.estimate(part) for f, part in zip(self.factors, t.parts, strict=True))
+
+    def parameters_from(self, weights: np.ndarray, *, columns: list[dict[str, Any]]) -> tuple:  # type: ignore[override]
+        """From the parameters of each column, by name."""
+        return tuple(
+            f.parameters_from(weights, **joined(f.parameters, [columns[j] for j in at]))
+            for f, at in zip(self.factors, self.columns, strict=True)
+        )
 
     def fixed(self, p: tuple) -> Product:
         """The same with the choices of all factors fixed."""
@@ -62,12 +72,61 @@ class Product(Family):
             out[:, :, list(columns)] += parts
         return out
 
+    def linear(self, p: tuple, degree: int = 1) -> LinearScores | None:
+        found = [f.linear(own, degree) for f, own in zip(self.factors, p, strict=True)]
+        if any(one is None for one in found):
+            return None
+        return LinearScores.product([one for one in found if one is not None], self.columns)
+
+    def nonlinear_columns(self, p: tuple, degree: int) -> list[int]:
+        each = zip(self.factors, p, self.columns, strict=True)
+        return sorted({j for f, own, at in each if f.linear(own, degree) is None for j in at})
+
     def carrier(self, p: tuple, x: Mixed) -> np.ndarray:
         out = np.zeros(x.n)
         for f, params, block in self._each(p, x):
             common = f.carrier(params, block)
             if common is not None:
                 out += common
+        return out
+
+    def carrier_parts(self, p: tuple, x: Mixed) -> np.ndarray:
+        out = np.zeros((x.n, self.d))
+        for (f, params, block), at in zip(self._each(p, x), self.columns, strict=True):
+            common = f.carrier_parts(params, block)
+            if common is not None:
+                out[:, list(at)] += common
+        return out
+
+    def cell_factors(self, t: Bundle | None, p: tuple, x: Mixed) -> Factors:
+        """Those of all factors, in the order of the columns; last those of missing cells, where these are evidence."""
+        parts = [None] * len(p) if t is None else t.parts
+        each = [f.cell_factors(part, *own) for part, (f, *own) in zip(parts, self._each(p, x), strict=True)]
+        columns = np.concatenate(
+            [np.array(at, dtype=np.int64)[one.columns] for one, at in zip(each, self.columns, strict=True)]
+        )
+        gaps = np.repeat(np.arange(len(each)) == len(each) - 1, [len(one.columns) for one in each]) & self.gaps
+        order = np.lexsort([columns, gaps])
+        log, numerator, denominator = (
+            np.concatenate([getattr(one, name) for one in each], axis=2)[:, :, order]
+            for name in ("log", "numerator", "denominator")
+        )
+        power = np.concatenate([one.power for one in each], axis=1)[:, order]
+        return Factors(log, numerator, denominator, power, columns[order], (), gaps[order] if self.gaps else None)
+
+    def quotients(self, t: Bundle, p: tuple) -> list[Quotients | None]:
+        """Those of the values of each column, not of whether it is missing."""
+        out: dict[int, Quotients | None] = {}
+        for f, params, part, at in zip(self.factors, p, t.parts, self.columns, strict=True):
+            for j, one in zip(at, f.quotients(part, params) or [None] * len(at), strict=True):
+                out.setdefault(j, one)
+        return [out[j] for j in range(self.d)]
+
+    def estimates(self, p: tuple) -> dict[str, np.ndarray]:
+        out: dict[str, np.ndarray] = {}
+        for f, params, at in zip(self.factors, p, self.columns, strict=True):
+            for name, values in f.estimates(params).items():
+                out.setdefault(name, np.full((len(values), self.d), np.nan))[:, list(at)] = values
         return out
 
     def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: tuple | None = None) -> np.ndarray:
@@ -124,6 +183,10 @@ class Product(Family):
         each = zip(self.factors, p, self.columns, strict=True)
         free = [f.n_parameters(params, k, len(at)) for f, params, at in each]
         return None if None in free else sum(n for n in free if n is not None)
+
+    def n_parameters_joint(self, p: tuple, k: int, d: int) -> int | None:
+        """If all columns are of one family: columns of several kinds have no joint distribution of a known form."""
+        return self.factors[0].n_parameters_joint(p[0], k, d) if len(self.factors) == 1 else None
 
     def grid(self, p: tuple, k: int) -> list[np.ndarray]:
         """Values of each column; those of the first factor where a column belongs to several."""

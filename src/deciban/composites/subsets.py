@@ -133,6 +133,16 @@ class SubsetAverage(Family):
     def carrier(self, p: Params, x: Mixed) -> np.ndarray:
         return self.product.carrier(p.own, x)
 
+    @property
+    def factorises(self) -> bool:
+        return False  # a factor is an average of two
+
+    def quotients(self, t: Bundle, p: Params) -> list[Any]:
+        return self.product.quotients(t, p.own)
+
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        return self.product.estimates(p.own)
+
     def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: Params | None = None) -> np.ndarray:
         p = self.estimate(t) if p is None else p
         x, lone = self.product.without_lone(t, x, w)

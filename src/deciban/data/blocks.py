@@ -145,9 +145,7 @@ class Counts:
             object.__setattr__(self, "indptr", self.indptr.astype(np.int64))
         if self.indices.dtype != np.int32:
             if self.d > _INT32:
-                raise DataError(
-                    f"X has {self.d} columns, more than {_INT32}\n\nhint: hash them to fewer columns (HashingVectorizer)"
-                )
+                raise DataError(f"X has {self.d} columns, more than {_INT32}\n\nhint: hash them (HashingVectorizer)")
             object.__setattr__(self, "indices", self.indices.astype(np.int32))
 
     @property

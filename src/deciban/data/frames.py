@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib.util import find_spec
 from numbers import Real
 from types import NoneType
 from typing import Any
@@ -258,9 +259,10 @@ def target_name(y: Any) -> str | None:
 
 
 def take_target(X: Any, y: Any) -> tuple[Any, Any]:
-    """(X without the column, its labels) where y is the name of a column of the frame X; else both as they are."""
+    """(X without the column, its labels) where y is the name of a column of the frame X; else both as they are, except
+    for 1-of-K targets, see `labels_of_indicators`."""
     if not isinstance(y, str):
-        return X, y
+        return X, labels_of_indicators(y)
     X = records(X)
     if not is_frame(X):
         raise DataError(
@@ -274,6 +276,26 @@ def take_target(X: Any, y: Any) -> tuple[Any, Any]:
         return X.only([name for name in known if name != y]), list(X.cells[y])
     frame, at = nw.from_native(X, eager_only=True), known.index(y)
     return frame[:, [j for j in range(len(known)) if j != at]].to_native(), frame[:, at].to_native()
+
+
+def labels_of_indicators(y: Any) -> Any:
+    """The labels 0 … K − 1 of a matrix (n, K) of 0 and 1 with exactly one 1 in each row, K ≥ 2; any other y as it is.
+
+    >>> labels_of_indicators([[0, 1, 0], [1, 0, 0]]).tolist(), labels_of_indicators([[0, 1], [1, 1]])
+    ([1, 0], [[0, 1], [1, 1]])
+    """
+    if isinstance(y, list | tuple):
+        if not y or not isinstance(y[0], list | tuple | np.ndarray) or len({np.shape(row) for row in y}) != 1:
+            return y
+        matrix = np.asarray(y)
+    elif isinstance(y, np.ndarray):
+        matrix = y
+    else:
+        return y
+    if matrix.ndim != 2 or matrix.shape[1] < 2 or matrix.dtype.kind not in "biuf":
+        return y
+    one = matrix == 1
+    return one.argmax(axis=1) if (one | (matrix == 0)).all() and (one.sum(axis=1) == 1).all() else y
 
 
 def without(X: Any, left_out: Collection[Name]) -> Any:
@@ -302,6 +324,17 @@ def to_frame(columns: list[Column], library: Any) -> Any:
         return np.stack([column.values for column in columns], axis=1)
     data = {str(column.name): column.values.tolist() for column in columns}
     return nw.from_dict(data, backend=library).to_native()
+
+
+def make_frame(columns: Mapping[str, Sequence]) -> Any:
+    """Columns by name as a frame of pandas, or of polars where only that is installed; else as a dictionary of lists.
+
+    >>> make_frame({"a": [1, 2]})["a"][1]
+    np.int64(2)
+    """
+    data = {name: list(cells) for name, cells in columns.items()}
+    backend: Any = next((name for name in ("pandas", "polars") if find_spec(name)), None)
+    return data if backend is None else nw.from_dict(data, backend=backend).to_native()
 
 
 def texts(y: Any) -> Column | None:

@@ -11,14 +11,18 @@ have defaults, so nothing is probed: what a family lacks, it says by a default.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.dependence import without_each_row
-from deciban.estimation.linear import Linear
+from deciban.estimation.fractions import Factors, missing_cells
+from deciban.estimation.linear import Linear, LinearScores
+from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_of_sample
 
 DRAWN = 4096  # rows that show what a density ranges over
@@ -50,6 +54,15 @@ class Family(ABC):
     def estimate(self, t: Any) -> Any:
         """Parameters from a tally: smoothing, floors and shrinkage happen here and nowhere else."""
 
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The parameters that a user may give, by name; {}: none."""
+        return {}
+
+    def parameters_from(self, weights: np.ndarray, **given: Any) -> Any:
+        """Parameters from arrays that a user gives, checked by `parameters`; class weights (k,)."""
+        raise DataError(f"the parameters of {type(self).__name__} cannot be given\n\nhint: fit a model to rows of data")
+
     def bound(self, weights: np.ndarray, given: bool) -> Family:
         """The family with class weights (k,), or with given class priors, where the estimate depends on them."""
         return self
@@ -74,22 +87,65 @@ class Family(ABC):
         """The part of the log density (n,) that is not in `loglik`, the same for all classes; None: nothing."""
         return None
 
+    def carrier_parts(self, p: Any, x: Any) -> np.ndarray | None:
+        """`carrier` by column, (n, d)."""
+        if self.carrier(p, x) is None:
+            return None
+        each: list[Any] = [self.carrier(p, Reals(column[:, None])) for column in x.dense().T]
+        return np.stack(each, axis=1)
+
+    @property
+    def factorises(self) -> bool:
+        """Whether p(x | c) is a product with a factor for each column: those of `cell_factors`."""
+        return self.has_parts and self.density and not self.averages
+
+    def cell_factors(self, t: Any, p: Any, x: Any) -> Factors:
+        """The factors of p(x | c): quotients of counts where the estimate has them, else densities. t is None where
+        parameters do not come from rows, so that there are no counts."""
+        logs, common = self.parts(p, x), self.carrier_parts(p, x)
+        return Factors.from_logs(logs if common is None else logs + common[:, None, :], missing_cells(x))
+
+    def quotients(self, t: Any, p: Any) -> list[Any]:
+        """θ of each column as `Quotients` of counts, None where it is not one; []: none of them is."""
+        return []
+
+    def estimates(self, p: Any) -> dict[str, np.ndarray]:
+        """Name → estimates (k, d) of a density of numbers, such as its mean; NaN: the column has none."""
+        return {}
+
+    def never_seen(self, t: Any) -> dict[str, np.ndarray]:
+        """Kind of cell → columns (d,) where such a cell has probability 0 in every class; {}: there is no such cell."""
+        return {}
+
     def log_density(self, p: Any, x: Any) -> np.ndarray:
         """log p(x | c) (n, k) that rows are drawn from; differs from `loglik` where that is not a density."""
         return self.loglik(p, x)
 
-    def linear(self, p: Any) -> tuple[np.ndarray, np.ndarray] | None:
-        """Coefficients (k, d) and bias (k,) of a score that is linear in x; None: it is not."""
-        return None
+    def linear(self, p: Any, degree: int = 1) -> LinearScores | None:
+        """The score as a linear function of the cells, of whether they are levels, and (degree = 2) of products of two
+        cells; None: it is not one."""
+        found = self.linear_terms(p)
+        return None if found is None else found.scores(self.above)
+
+    def nonlinear_columns(self, p: Any, degree: int) -> list[int]:
+        """The columns whose scores `linear` does not have; []: all of them."""
+        return []
 
     def linear_terms(self, p: Any) -> Linear | None:
-        """The same by cell: what each cell adds to the score; None: the score is not a sum of such terms."""
+        """What each cell adds to a score that is linear in the cells; None: the score is not a sum of such terms."""
         return None
 
     def leave_one_out(self, t: Any, x: Any, y: Any, w: Any, p: Any = None) -> np.ndarray:
         """`loglik` of each row by what is estimated from all others; NaN: there is no closed form, so refit. `p` is the
         estimate of t, for families whose choices stay."""
         return np.full((x.n, t.k), np.nan)
+
+    def gradient(self, t: Any, p: Any) -> dict[str, Any]:
+        """The derivatives of Σ log p(x | c), of rows with this tally, by the `parameters`, by name. Probabilities that
+        sum to 1 are varied one at a time."""
+        raise DataError(
+            f"the log likelihood of {type(self).__name__} has no gradient in closed form\n\nhint: leave out `gradient`"
+        )
 
     def evidence(self, t: Any) -> np.ndarray | None:
         """log marginal likelihood (k,) of each class's rows; None: there is no closed form."""
@@ -146,4 +202,8 @@ class Family(ABC):
 
     def n_parameters(self, p: Any, k: int, d: int) -> int | None:
         """How many numbers are learned freely; None: that is not known."""
+        return None
+
+    def n_parameters_joint(self, p: Any, k: int, d: int) -> int | None:
+        """The same without the assumption that columns are independent in each class; None: it has no meaning here."""
         return None

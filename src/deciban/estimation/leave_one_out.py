@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import gammaln
 
 from deciban.data.blocks import Counts, Reals
 from deciban.tallies import Moments
@@ -62,6 +63,11 @@ def row_totals(x: Reals | Counts) -> np.ndarray:
         return x.map(lambda cell: np.asarray(cell, dtype=np.float64))
     out = np.einsum("ij->i", x.values, dtype=np.float64)
     return np.asarray(np.nansum(x.values, axis=1, dtype=np.float64)) if np.isnan(out).any() else out
+
+
+def log_factorials(x: Reals | Counts) -> np.ndarray:
+    """Σ_j log x[i, j]! without the missing cells, (n,)."""
+    return x.map(lambda cell: gammaln(np.asarray(cell, dtype=np.float64) + 1.0))
 
 
 def powers(x: Reals | Counts, exponent: int) -> Reals | Counts:

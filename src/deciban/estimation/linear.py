@@ -1,4 +1,6 @@
-"""The parameters of every family whose log likelihood is linear in x (or in [x > above]).
+"""Scores that are linear in x, or in columns made of x.
+
+`Linear` are the parameters of every family whose log likelihood is linear in x (or in [x > above]).
 
 log p(x | c) = Σ_j (share[c, j] + coef[c, j] x_j). A coefficient of −∞ (a probability of exactly 0) cannot be multiplied
 by x = 0, so impossible cells are counted apart, in `veto`: one of them makes the row impossible, none changes nothing.
@@ -8,11 +10,19 @@ by x = 0, so impossible cells are counted apart, in `veto`: one of them makes th
 >>> p = Linear.of(np.log([[0.5, 0.5], [1.0, 1e-300]]), np.zeros((2, 2)))
 >>> p.loglik(Reals(np.array([[2.0, 0.0]]))).round(2).tolist()
 [[-1.39, 0.0]]
+
+`LinearScores` are the scores of a posterior that is a logistic function of a design: its columns (`Term`) are cells,
+products of two cells, and whether a cell is above a number or is a level.
+
+>>> cells = np.array([[2.0, 1.0]])
+>>> Term((0, 1)).values(cells).tolist(), Term((1,), level=1, levels=2).values(cells).tolist()
+([2.0], [1.0])
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -68,10 +78,90 @@ class Linear:
             out[self.veto.parts(x, above) > 0] = -np.inf
         return out
 
-    def weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """(coef, bias) of the log likelihood as a linear function."""
+    def scores(self, above: float | None) -> LinearScores:
+        """The log likelihood as a linear function."""
         if self.veto is not None:
-            raise DataError(
-                "some probabilities are exactly 0, so their logs are −∞\n\nhint: smooth them (`alpha=1`), fit again"
-            )
-        return self.coef.table, self.bias
+            raise zero_probabilities()
+        coef = self.coef.table
+        share = np.zeros_like(coef) if self.share is None else self.share
+        return LinearScores(coef, self.bias, share, above=above)
+
+
+def zero_probabilities() -> DataError:
+    """The error for coefficients that are not finite."""
+    return DataError(
+        "some probabilities are exactly 0, so their logs are −∞\n\nhint: smooth them (`alpha=1`), fit again"
+    )
+
+
+@dataclass(frozen=True)
+class Term:
+    """A column of a design."""
+
+    places: tuple[int, ...]  # of the cells in their block: one, or two whose product it is
+    above: float | None = None  # 1 where the cell is above it, else 0
+    level: int | None = None  # 1 where the cell is this level, else 0
+    levels: int = 0  # number of levels
+    block: int = 0  # of rows in several blocks
+    columns: tuple[int, ...] = ()  # of the cells in the table; (): the places
+
+    def values(self, cells: np.ndarray) -> np.ndarray:
+        """The column (n,), from all cells of the block; NaN where a cell is missing."""
+        x = cells[:, self.places[0]]
+        if self.level is not None:
+            return np.where((x < 0) | (x >= self.levels), np.nan, x == self.level)
+        if self.above is not None:
+            return np.where(np.isnan(x), np.nan, x > self.above)
+        return x * cells[:, self.places[1]] if len(self.places) == 2 else x
+
+
+@dataclass(frozen=True)
+class LinearScores:
+    """bias[c] + Σ_j coef[c, j] · column j of the design; a missing cell takes back its share of the bias."""
+
+    coef: np.ndarray  # (k, columns)
+    bias: np.ndarray  # (k,)
+    share: np.ndarray | None = None  # (k, columns); None: columns interact, so that no part of the bias is theirs
+    terms: tuple[Term, ...] | None = None  # None: the cells themselves, or whether they are above `above`
+    above: float | None = None
+
+    def scaled(self, scale: Any, bias: np.ndarray) -> LinearScores:
+        """scale · scores + bias."""
+        share = None if self.share is None else scale * self.share
+        return replace(self, coef=scale * self.coef, bias=scale * self.bias + bias, share=share)
+
+    def taken(self, classes: list[int]) -> LinearScores:
+        """The scores of some classes."""
+        share = None if self.share is None else self.share[classes]
+        return replace(self, coef=self.coef[classes], bias=self.bias[classes], share=share)
+
+    def difference(self) -> LinearScores:
+        """The second of two scores less the first."""
+        a, b = self.taken([0]), self.taken([1])
+        share = None if a.share is None or b.share is None else b.share - a.share
+        return replace(self, coef=np.ascontiguousarray(b.coef - a.coef), bias=b.bias - a.bias, share=share)
+
+    def explicit_terms(self) -> tuple[Term, ...]:
+        """The terms, of cells too."""
+        if self.terms is not None:
+            return self.terms
+        return tuple(Term((j,), self.above) for j in range(self.coef.shape[1]))
+
+    @classmethod
+    def product(cls, factors: list[LinearScores], columns: tuple[tuple[int, ...], ...]) -> LinearScores:
+        """The sum of scores, each of its own block of rows and columns of the table."""
+        terms = [
+            replace(term, block=b, columns=tuple(at[j] for j in term.places))
+            for b, (one, at) in enumerate(zip(factors, columns, strict=True))
+            for term in one.explicit_terms()
+        ]
+        shares = [one.share for one in factors if one.share is not None]
+        share = np.hstack(shares) if len(shares) == len(factors) else None
+        bias = np.sum([one.bias for one in factors], axis=0)
+        return cls(np.hstack([one.coef for one in factors]), bias, share, tuple(terms))
+
+
+def quadratic_terms(d: int, products: bool) -> tuple[Term, ...]:
+    """The cells, then their squares and, row by row, the products of two cells."""
+    pairs = [(i, j) for i in range(d) for j in range(i, d if products else i + 1)]
+    return tuple(Term(places) for places in [*((j,) for j in range(d)), *pairs])

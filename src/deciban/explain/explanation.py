@@ -218,20 +218,20 @@ class Explanation:
         prior, decibans, total, probability = self.prior, self.decibans, self.total, self.probability
         rows = [
             {
-                "row": _plain(self.rows[i]),
-                "of": _plain(self.classes[self.chosen[i]]),
-                "against": _plain(self.classes[self.rival[i]]),
+                "row": plain(self.rows[i]),
+                "of": plain(self.classes[self.chosen[i]]),
+                "against": plain(self.classes[self.rival[i]]),
                 "probability": float(probability[i]),
-                self.start: _plain(prior[i]),
+                self.start: plain(prior[i]),
                 "columns": {
-                    self.columns[j]: {"value": _plain_cell(self.values[i, j]), "decibans": _plain(decibans[i, j])}
+                    self.columns[j]: {"value": plain_cell(self.values[i, j]), "decibans": plain(decibans[i, j])}
                     for j in self._own_columns(i)
                 },
-                "total": _plain(total[i]),
+                "total": plain(total[i]),
             }
             for i in range(len(self))
         ]
-        classes = [_plain(label) for label in self.classes]
+        classes = [plain(label) for label in self.classes]
         head = {"target": self.target or None, "classes": classes, "note": self.note, "start": self.start}
         return head | {"rows": rows}
 
@@ -270,14 +270,10 @@ class Explanation:
             "decibans": np.column_stack([self.prior, self.decibans]).ravel(),
         }
         if self.library in (None, "pandas"):
-            try:
-                import pandas as pd
-            except ImportError as bad:
-                raise ImportError("to_frame makes a pandas DataFrame of arrays\n\nhint: pip install pandas") from bad
-            return pd.DataFrame(data)
+            return check_pandas().DataFrame(data)
         import narwhals.stable.v1 as nw
 
-        cells = [_plain_cell(cell) for cell in values.ravel()]
+        cells = [plain_cell(cell) for cell in values.ravel()]
         several = len({isinstance(cell, str | bool) for cell in cells if cell is not None}) > 1
         own = {name: column.tolist() for name, column in data.items()}
         own["value"] = [None if cell is None else display.cell_text(cell) for cell in cells] if several else cells
@@ -300,19 +296,7 @@ class Explanation:
         return replace(self, chosen=chosen, rival=rival)
 
     def _places(self, label: Any) -> np.ndarray:
-        """The place in `classes` of a label, or of one label for each row, (n,)."""
-        labels = np.asarray(label)
-        found = labels[..., None] == self.classes
-        if labels.shape not in ((), (len(self),)) or np.shape(found)[-1:] != self.classes.shape:
-            raise DataError(f"`of` and `against` take one label, or one for each of the {len(self)} rows")
-        if not found.any(axis=-1).all():
-            unknown = np.unique(labels[~found.any(axis=-1)] if labels.ndim else labels).tolist()
-            named = " and ".join(map(repr, unknown[:3])) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
-            what = f"class {named} is" if len(unknown) == 1 else f"classes {named} are"
-            raise DataError(
-                f"{what} not among {self.classes.tolist()}\n\nhint: `of` and `against` are classes of the model"
-            )
-        return np.broadcast_to(found.argmax(axis=-1), (len(self),))
+        return class_places(label, self.classes, len(self))
 
     def _best_but(self, place: np.ndarray) -> np.ndarray:
         """The most probable class of each row other than the one in this place."""
@@ -321,21 +305,44 @@ class Explanation:
         return np.nanargmax(joint, axis=1) if len(self) else place
 
 
+def check_pandas() -> Any:
+    """The module pandas, which frames of arrays are made with."""
+    try:
+        import pandas as pd
+    except ImportError as bad:
+        raise ImportError("to_frame makes a pandas DataFrame of arrays\n\nhint: pip install pandas") from bad
+    return pd
+
+
+def class_places(label: Any, classes: np.ndarray, n: int) -> np.ndarray:
+    """The place in `classes` of a label, or of one label for each of n rows, (n,)."""
+    labels = np.asarray(label)
+    found = labels[..., None] == classes
+    if labels.shape not in ((), (n,)) or np.shape(found)[-1:] != classes.shape:
+        raise DataError(f"`of` and `against` take one label, or one for each of the {n} rows")
+    if not found.any(axis=-1).all():
+        unknown = np.unique(labels[~found.any(axis=-1)] if labels.ndim else labels).tolist()
+        named = " and ".join(map(repr, unknown[:3])) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
+        what = f"class {named} is" if len(unknown) == 1 else f"classes {named} are"
+        raise DataError(f"{what} not among {classes.tolist()}\n\nhint: `of` and `against` are classes of the model")
+    return np.broadcast_to(found.argmax(axis=-1), (n,))
+
+
 def _gap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a − b, and 0 where they are the same, −∞ among them."""
     with np.errstate(invalid="ignore"):
         return np.where(a == b, 0.0, a - b)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A label or a number as JSON has it: other things are texts, infinities "inf" and "-inf"."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, tuple):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _plain_cell(cell: Any) -> Any:
-    return None if display.is_missing(cell) else _plain(cell)
+def plain_cell(cell: Any) -> Any:
+    return None if display.is_missing(cell) else plain(cell)

@@ -15,7 +15,7 @@ independent of its other cells: leave-one-out is a score with other weights.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,10 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import blocks, class_weight, set_own, weight
 from deciban.estimation.linear import Linear
+from deciban.estimation.parameters import Parameter, log_slope
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, subtract
 
@@ -48,12 +50,21 @@ class Bernoulli(Family):
     above: float | None = 0.0
     block, support = "reals", "real"
     measure = "presences"
+    parameters = {"feature_prob": Parameter(values="probabilities")}
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k, self.above)
 
     def estimate(self, t: Sums) -> Params:
         return Params(Linear.of(*self.log_terms(t)))
+
+    def parameters_from(self, weights: np.ndarray, *, feature_prob: np.ndarray) -> Params:  # type: ignore[override]
+        with np.errstate(divide="ignore"):
+            return Params(Linear.of(np.log(feature_prob), np.log1p(-feature_prob)))
+
+    def gradient(self, t: Sums, p: Params) -> dict[str, np.ndarray]:
+        chance = np.exp(p.log_present)
+        return {"feature_prob": log_slope(t.total, chance) - log_slope(column(t.n) - t.total, 1.0 - chance)}
 
     def log_terms(self, t: Sums) -> tuple[Any, Any]:
         """log probability of presence and of absence, (k, d) each. As sparse as t, if alpha is one number."""
@@ -75,8 +86,25 @@ class Bernoulli(Family):
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.parts(x, self.above)
 
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        return p.linear.weights()
+    def quotients(self, t: Sums, p: Params) -> list[Quotients]:
+        n, alpha = np.broadcast_to(column(t.n), t.total.shape), np.broadcast_to(self.alpha, t.d)
+        pairs = np.stack([n - t.total, t.total], axis=2)  # (k, d, 2)
+        each = (Quotients.from_counts(pairs[:, j], float(alpha[j])) for j in range(t.d))
+        return [replace(one, names=("absent", "present")) for one in each]
+
+    def cell_factors(self, t: Sums | None, p: Params, x: Reals | Counts) -> Factors:
+        if t is None:
+            return super().cell_factors(t, p, x)
+        cells = self.tallied_cells(x)
+        entries = np.where((cells == 0) | (cells == 1), cells, -1)
+        return Factors.from_quotients(self.quotients(t, p), entries.astype(np.int64), logs=self.parts(p, x))
+
+    def never_seen(self, t: Sums) -> dict[str, np.ndarray]:
+        if np.min(self.alpha) > 0:
+            return {}
+        n, total = np.broadcast_to(column(t.n), t.total.shape).sum(axis=0), t.total.sum(axis=0)
+        free = np.broadcast_to(self.alpha, t.d) == 0
+        return {"present": free & (total <= 0) & (n > 0), "absent": free & (total >= n) & (n > 0)}
 
     def linear_terms(self, p: Params) -> Linear:
         return p.linear
@@ -128,6 +156,9 @@ class Bernoulli(Family):
 
     def n_parameters(self, p: Params, k: int, d: int) -> int:
         return k * d
+
+    def n_parameters_joint(self, p: Params, k: int, d: int) -> int:
+        return k * (2**d - 1)
 
     @property
     def _present(self) -> float:

@@ -13,6 +13,7 @@ column the value of a grid that maximises the likelihood of held-out rows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +23,10 @@ from deciban.data.blocks import Codes
 from deciban.estimation.dependence import alphas_of, level_dependence_left_out, level_evidence
 from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import class_weight, set_own
+from deciban.estimation.linear import LinearScores, Term, zero_probabilities
+from deciban.estimation.parameters import Parameter, log_slope
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab
 from deciban.tallies.basic import subtract
@@ -48,6 +52,7 @@ class Categorical(Family):
     least: tuple[int, ...] = ()  # least number of levels of each column; (): as many as there are codes
     block, support = "codes", "level"
     measure = "levels"
+    parameters = {"feature_prob": Parameter("kl", "probabilities", sums=True)}
 
     def tally(self, x: Codes, y, w, k: int) -> Crosstab:
         out = ops.crosstab(x, y, w, k)
@@ -55,6 +60,16 @@ class Categorical(Family):
 
     def estimate(self, t: Crosstab) -> Params:
         return Params(Packed.of(log_shares(t.table, t.offset, self.pseudo_counts(t))), t.offset)
+
+    def parameters_from(self, weights: np.ndarray, *, feature_prob: list[np.ndarray]) -> Params:  # type: ignore[override]
+        offset = np.concatenate([[0], np.cumsum([table.shape[1] for table in feature_prob])])
+        with np.errstate(divide="ignore"):
+            return Params(Packed.of(np.log(np.hstack(feature_prob))), offset)
+
+    def gradient(self, t: Crosstab, p: Params) -> dict[str, list[np.ndarray]]:
+        counts = t.relevel(np.maximum(t.levels, np.diff(p.offset))).columns()
+        both = zip(counts, p.columns(), strict=True)
+        return {"feature_prob": [log_slope(own[:, : logs.shape[1]], np.exp(logs)) for own, logs in both]}
 
     def pseudo_counts(self, t: Crosstab) -> float | np.ndarray:
         """alpha: one number, or one for each column."""
@@ -70,6 +85,30 @@ class Categorical(Family):
             known = (code >= 0) & (code < p.offset[j + 1] - p.offset[j])
             out[known, :, j] = p.table.T[p.offset[j] + code[known]]
         return out
+
+    def linear(self, p: Params, degree: int = 1) -> LinearScores:
+        """A column of two levels is whether it has the second one; of more, whether it has each of them."""
+        if not np.isfinite(p.table).all():
+            raise zero_probabilities()
+        coef, share, terms = [], [], []
+        for j, logs in enumerate(p.columns()):
+            levels = logs.shape[1]
+            two = levels == 2
+            coef.append(logs[:, 1:] - logs[:, :1] if two else logs)
+            share.append(logs[:, :1] if two else np.zeros_like(logs))
+            terms += [Term((j,), level=level, levels=levels) for level in range(int(two), levels)]
+        parts = np.hstack(share)
+        return LinearScores(np.hstack(coef), parts.sum(axis=1), parts, tuple(terms))
+
+    def quotients(self, t: Crosstab, p: Params) -> list[Quotients]:
+        alphas = np.broadcast_to(np.asarray(self.pseudo_counts(t), dtype=np.float64), t.d)
+        return [Quotients.from_counts(table, alpha) for table, alpha in zip(t.columns(), alphas.tolist(), strict=True)]
+
+    def cell_factors(self, t: Crosstab | None, p: Params, x: Codes) -> Factors:
+        if t is None:
+            return super().cell_factors(t, p, x)
+        codes = np.asarray(x.values)
+        return Factors.from_quotients(self.quotients(t, p), np.where(codes < t.levels, codes, -1))
 
     def leave_one_out(self, t: Crosstab, x: Codes, y, w, p=None) -> np.ndarray:
         """Log likelihoods with each row taken out of its own class's counts; alpha stays."""
@@ -117,6 +156,9 @@ class Categorical(Family):
 
     def n_parameters(self, p: Params, k: int, d: int) -> int:
         return k * int((np.diff(p.offset) - 1).sum())
+
+    def n_parameters_joint(self, p: Params, k: int, d: int) -> int:
+        return k * (math.prod(np.diff(p.offset).tolist()) - 1)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.offset) - 1), dtype=np.int64)

@@ -23,6 +23,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, log_left, powers, row_totals, set_own, weight
 from deciban.estimation.linear import Linear
+from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import counts_up_to
 from deciban.ops import leave_one_out
 from deciban.tallies import Sums
@@ -33,6 +34,7 @@ TINY = 1e-12  # a term of the series is dropped below this share of the first
 
 @dataclass(frozen=True)
 class Params:
+    log_complement: np.ndarray  # (k, d), log θ̃
     weights: np.ndarray  # (k, d)
     theta: np.ndarray  # (k, d), word probabilities of the class itself
     length: np.ndarray  # (k,)
@@ -46,18 +48,40 @@ class Complement(Family):
     block, support = "counts", "count"
     measure = "scores of a rule"
     columnwise = False  # a joint density of all columns
+    parameters = {
+        "complement_prob": Parameter(values="probabilities", sums=True),
+        "feature_prob": Parameter(values="probabilities", sums=True),
+        "length": Parameter("k", "not negative", optional=True),
+    }
     density, uses_prior = False, False  # scores are not normalised; a prior is added only if given
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)
 
     def estimate(self, t: Sums) -> Params:
-        weights, _ = self.log_terms(t)
+        logs = self._log_shares(t.total.sum(axis=0) - t.total)
         own = t.total + self.alpha
         even = np.full_like(own, 1.0 / max(1, own.shape[1]))
         theta = np.divide(own, own.sum(1, keepdims=True), out=even, where=own.sum(1, keepdims=True) > 0)
         length = divide(t.total, np.broadcast_to(column(t.n), t.total.shape)).sum(axis=1)
-        return Params(weights, theta, length, Linear.of(weights))
+        return self._params(logs, theta, length)
+
+    def parameters_from(  # type: ignore[override]
+        self,
+        weights: np.ndarray,
+        *,
+        complement_prob: np.ndarray,
+        feature_prob: np.ndarray,
+        length: np.ndarray | None = None,
+    ) -> Params:
+        k, d = feature_prob.shape
+        with np.errstate(divide="ignore"):
+            logs = np.log(complement_prob)
+        return self._params(logs, feature_prob, np.full(k, float(d)) if length is None else length)
+
+    def _params(self, logs: np.ndarray, theta: np.ndarray, length: np.ndarray) -> Params:
+        weights = self._weighted(logs)
+        return Params(logs, weights, theta, length, Linear.of(weights))
 
     def log_terms(self, t: Sums) -> tuple[Any, None]:
         """(−log θ̃ (k, d), None): what a word adds to the score; an absent one adds nothing. As sparse as t."""
@@ -69,10 +93,18 @@ class Complement(Family):
 
     def _weights(self, others: Any) -> Any:
         """Weight of each word (k, d), from the word counts of the other classes (k, d)."""
+        return self._weighted(self._log_shares(others))
+
+    def _log_shares(self, others: Any) -> Any:
+        """log θ̃, (k, d)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             whole = others.sum(axis=1, keepdims=True) + np.broadcast_to(self.alpha, others.shape[1]).sum()
             logs = self.log_counts(others)
             logs -= np.log(whole)
+        return logs
+
+    def _weighted(self, logs: Any) -> Any:
+        with np.errstate(divide="ignore", invalid="ignore"):
             weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
         if np.isfinite(weights.sum()):
             return weights
@@ -83,9 +115,6 @@ class Complement(Family):
 
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.parts(x)
-
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        return p.linear.weights()
 
     def linear_terms(self, p: Params) -> Linear:
         return p.linear

@@ -74,9 +74,6 @@ class Exponential(Family):
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.parts(x)
 
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        return p.linear.weights()
-
     def linear_terms(self, p: Params) -> Linear:
         return p.linear
 

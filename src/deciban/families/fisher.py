@@ -28,6 +28,8 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
+from deciban.estimation.linear import LinearScores
+from deciban.estimation.parameters import Parameter
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
 from deciban.gaussian.joint import ClassGaussian, by_pattern, draw, mixed
 from deciban.gaussian.leave_one_out import PairsLeft, cached_plan
@@ -51,7 +53,7 @@ def rule(mean: np.ndarray, covs: list[Covariance], n: np.ndarray) -> tuple[np.nd
         threshold = (at_a + at_b) / 2 if flat else (dev_b * at_a + dev_a * at_b) / both
         coef.append(2.0 * w)
         bias.append(-2.0 * threshold)
-    return np.reshape(coef, (-1, mean.shape[1])), np.array(bias)
+    return np.reshape(coef, (len(bias), mean.shape[1])), np.array(bias)
 
 
 def pairs(k: int) -> list[tuple[int, int]]:
@@ -136,6 +138,19 @@ class Params:
         odds = (x.dense() - (share * self.mean[0] + (1.0 - share) * self.mean[1])) * coef
         return np.stack([odds / 2, -odds / 2], axis=1)
 
+    @property
+    def ratio(self) -> np.ndarray:
+        """(w·mean_a − w·mean_b)² / (w·Σ_a w + w·Σ_b w) of each pair, (pairs,); NaN: a class has no rows."""
+        a, b = np.array(pairs(len(self.mean)), dtype=np.intp).reshape(-1, 2).T
+        coef = self.coef.table
+        between = np.einsum("pd,pd->p", coef, self.mean[a] - self.mean[b]) ** 2
+        within = [self.covs[c].deviation(w) ** 2 for of in (a, b) for c, w in zip(of, coef, strict=True)]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return between / np.reshape(within, (2, -1)).sum(axis=0)
+
+    def uncentred(self, x: Reals) -> np.ndarray:
+        return np.zeros(x.n)
+
     def score(self, x: Reals) -> np.ndarray:
         return coupled(ops.affine(x, self.coef, self.bias, strict=True), len(self.mean))
 
@@ -148,6 +163,7 @@ class Fisher(Family):
     columnwise = False  # a joint density of all columns
     has_parts = False
     density = False
+    parameters = {"means": Parameter(), "covariance": Parameter("kdd")}
 
     def tally_size(self, k: int, d: int) -> int:
         return k * d * d
@@ -160,8 +176,14 @@ class Fisher(Family):
         return ops.scatter(x, y, w, k)
 
     def estimate(self, t: Scatter | RowScatter) -> Params:
-        axes = None if self.within is None else min(self.within, t.k - 1, t.mean.shape[1])
-        return Params.of(t.mean, class_covariances(t), t.n, axes)
+        return self._params(t.mean, class_covariances(t), t.n)
+
+    def parameters_from(self, weights: np.ndarray, *, means: np.ndarray, covariance: np.ndarray) -> Params:  # type: ignore[override]
+        return self._params(means, [DenseCovariance(matrix) for matrix in covariance], weights)
+
+    def _params(self, mean: np.ndarray, covs: list[Covariance], n: np.ndarray) -> Params:
+        axes = None if self.within is None else min(self.within, len(mean) - 1, mean.shape[1])
+        return Params.of(mean, covs, n, axes)
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.score(rows))
@@ -192,11 +214,13 @@ class Fisher(Family):
     def splits(self, p: Params) -> bool:
         return p.splits
 
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
+    def linear(self, p: Params, degree: int = 1) -> LinearScores:
+        if len(p.mean) == 1:
+            return LinearScores(np.zeros_like(p.mean), np.zeros(1))
         if len(p.mean) != 2:
             raise DataError("coupled pairs of more than two classes are not linear in x\n\nhint: use LDA, which is")
         half = 0.5 * p.coef.table[0], 0.5 * p.bias[0]
-        return np.stack([half[0], -half[0]]), np.array([half[1], -half[1]])
+        return LinearScores(np.stack([half[0], -half[0]]), np.array([half[1], -half[1]]))
 
     def log_density(self, p: Params, x: Reals) -> np.ndarray:
         floor = [cov.plus_diagonal(1e-9 * max(cov.variances.mean(), 1e-290)) for cov in p.covs]

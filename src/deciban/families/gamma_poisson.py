@@ -24,7 +24,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.dependence import both_ways, gamma_evidence
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import blocks, set_own, weight
+from deciban.estimation.leave_one_out import blocks, log_factorials, set_own, weight
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, subtract
 
@@ -59,7 +59,7 @@ class GammaPoisson(Family):
         return out
 
     def carrier(self, p: Params, x: Reals | Counts) -> np.ndarray:
-        return -x.map(lambda cell: gammaln(np.asarray(cell, dtype=np.float64) + 1.0))
+        return -log_factorials(x)
 
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return np.nan_to_num(_terms(p.events, p.rows, x.dense()[:, None, :]), nan=0.0, neginf=-np.inf)

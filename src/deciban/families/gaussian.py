@@ -1,8 +1,9 @@
 """Independent Gaussians: log p(x | c) = Σ_j log N(x_j; mean, var).
 
 Tally: `Moments`. Estimate: the mean, and var = m2 / (n − ddof) + smoothing · (largest variance of any column over all
-rows). `ddof=1` is the sample variance. A missing cell is integrated out: it adds nothing. A class with no value of a
-column uses the moments of all rows there.
+rows). `ddof=1` is the sample variance. With `shared`, var = Σ_c m2 / Σ_c (n − ddof) + …, one for all classes: the log
+likelihood is linear in x up to a term that all classes share. A missing cell is integrated out: it adds nothing. A
+class with no value of a column uses the moments of all rows there.
 
 >>> import numpy as np
 >>> from deciban.data.blocks import Reals
@@ -22,6 +23,8 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.family import Family
+from deciban.estimation.linear import LinearScores, quadratic_terms
+from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_around
 from deciban.gaussian import columns as normals
 from deciban.gaussian.columns import NormalColumns
@@ -35,9 +38,11 @@ class Gaussian(Family):
     smoothing: float = 1e-9
     ddof: float = 0.0
     each: bool = False  # whether smoothing refers to the column's own variance
+    shared: bool = False  # whether all classes have the same variances
     unweighted: bool = False  # whether smoothing refers to unweighted rows, which needs a second tally
     block, support = "reals", "real"
     shared_tally = "moments"
+    parameters = {"theta": Parameter(), "var": Parameter(values="positive")}
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Moments | Bundle:
         own = ops.moments(x, y, w, k)
@@ -55,7 +60,13 @@ class Gaussian(Family):
         return normals.variance_smoothing(self.moments(t)[1], self.smoothing, self.each)
 
     def estimate(self, t: Moments | Bundle) -> Params:
-        return NormalColumns.of(self.moments(t)[0], self.epsilon(t), self.ddof)
+        return NormalColumns.of(self.moments(t)[0], self.epsilon(t), self.ddof, self.shared)
+
+    def parameters_from(self, weights: np.ndarray, *, theta: np.ndarray, var: np.ndarray) -> Params:  # type: ignore[override]
+        return NormalColumns.from_parameters(theta, var)
+
+    def gradient(self, t: Moments | Bundle, p: Params) -> dict[str, np.ndarray]:
+        return dict(zip(self.parameters, p.gradient(self.moments(t)[0]), strict=True))
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.loglik(x)
@@ -63,10 +74,26 @@ class Gaussian(Family):
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.parts(x)
 
+    def linear(self, p: Params, degree: int = 1) -> LinearScores | None:
+        if not self.shared and degree < 2:
+            return None
+        centre = p.mean.mean(axis=0) if self.shared else 0.0  # a term that all classes share is left out
+        inverse = p.scale**2
+        slope, bias = (p.mean - centre) * inverse, -0.5 * (p.mean - centre) * (p.mean + centre) * inverse
+        if self.shared:
+            return LinearScores(slope, bias.sum(axis=1), bias)
+        share = np.hstack([bias + p.share, np.zeros_like(bias)])
+        terms = quadratic_terms(slope.shape[1], products=False)
+        return LinearScores(np.hstack([slope, -0.5 * inverse]), share.sum(axis=1), share, terms)
+
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        return {"mean": p.mean, "deviation": np.sqrt(p.var)}
+
     def leave_one_out(self, t: Moments | Bundle, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         own, everything = self.moments(t)
         everything = everything if self.unweighted else None  # type: ignore[assignment]
-        return normals.leave_one_out(own, x, y, w, self.smoothing, self.ddof, everything, self.each)
+        left = normals.leave_one_out_shared if self.shared else normals.leave_one_out
+        return left(own, x, y, w, self.smoothing, self.ddof, everything, self.each)
 
     def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
         return normals.dependence_evidence(t)
@@ -75,7 +102,11 @@ class Gaussian(Family):
         return values_around(p.mean, np.sqrt(p.var))
 
     def n_parameters(self, p: Params, k: int, d: int) -> int:
-        return 2 * k * d
+        return k * d + (1 if self.shared else k) * d
+
+    def n_parameters_joint(self, p: Params, k: int, d: int) -> int:
+        """Of normal densities with full covariances."""
+        return k * (d + d * (d + 1) // 2)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.where(p.scale[y] > 0, rng.normal(p.mean[y], np.sqrt(p.var[y])), np.nan)

@@ -3,6 +3,8 @@
 Tally: `Scatter` (`RowScatter` while rows are fewer than columns: d × d is never formed). Estimate (Friedman 1989):
 S_c(blend) = ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk towards the scaled identity (or, with
 "auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I; a singular covariance gets a lower bound for its variances.
+`ddof` is subtracted from each n_c: 1 makes them unbiased, the pooled one too (n less the number of classes). A class
+with no more rows than that has the pooled covariance. With `diagonal`, all covariances of columns are 0.
 blend = 1 is one covariance for all classes: the log likelihood is linear in x up to a term that all classes share, the
 `carrier`. Training leaves out rows with missing cells; scoring integrates missing cells out, by pattern of missing
 cells.
@@ -17,20 +19,31 @@ cells.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Reals
-from deciban.errors import DataError
 from deciban.estimation.family import Family
+from deciban.estimation.leave_one_out import moments_left, weight
+from deciban.estimation.linear import LinearScores, quadratic_terms
+from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_around
-from deciban.gaussian.covariance import Covariance, class_covariances, ledoit_wolf, shrink
+from deciban.gaussian import columns as normals
+from deciban.gaussian.covariance import (
+    Covariance,
+    DenseCovariance,
+    class_covariances,
+    degrees_of_freedom,
+    diagonal,
+    ledoit_wolf,
+    shrink,
+)
 from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed
 from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
-from deciban.tallies import Quartic, RowScatter, Scatter
+from deciban.tallies import Moments, Quartic, RowScatter, Scatter
 
 Params = ClassGaussian | PooledGaussian
 
@@ -43,6 +56,8 @@ class GaussianJoint(Family):
     mix: bool = False  # with blend = 1: Σ_c prior_c Σ_c instead of the pooled covariance
     span: float | None = None  # with blend = 1: use only the axes of the class means whose share is at least this
     tol: float = 1e-10  # with blend = 1: correlation eigenvalues up to this count as 0
+    ddof: float = 0.0
+    diagonal: bool = False  # with blend < 1: columns are independent
     floor: float = 1e-4  # with blend < 1: least variance of a singular covariance, as a share of the usual variances
     weights: np.ndarray | None = None  # (k,), class weights; None: those of the tally
     given: bool = False  # whether `weights` are given priors, independent of the rows
@@ -68,10 +83,10 @@ class GaussianJoint(Family):
         return ops.scatter(x, y, w, k, self.pools)
 
     def shrunk(self, t: Scatter | RowScatter | Quartic) -> list[Covariance]:
-        covs = class_covariances(t)
+        covs = class_covariances(t, self.ddof)
         if self.shrinkage == "auto":
             return [
-                shrink(cov, *ledoit_wolf(t, c)) if t.n[c] > 0 else cov  # type: ignore[arg-type]
+                shrink(cov, *ledoit_wolf(t, c, self.ddof)) if t.n[c] > 0 else cov  # type: ignore[arg-type]
                 for c, cov in enumerate(covs)
             ]
         if self.blend in (0, 1):
@@ -82,16 +97,25 @@ class GaussianJoint(Family):
         mean, covs = self.gaussians(t)
         if self.blend < 1:
             return ClassGaussian.of(mean, floored(covs, t.n, self.floor))
-        priors = self.priors(t)
-        out = PooledGaussian.of(mean, covs[0], priors @ mean, self.tol)
+        return self._pooled(mean, covs[0], self.priors(t))
+
+    def _pooled(self, mean: np.ndarray, cov: Covariance, priors: np.ndarray) -> PooledGaussian:
+        out = PooledGaussian.of(mean, cov, priors @ mean, self.tol)
         return out if self.span is None else out.within(Axes.from_means(out, priors, self.span))
 
     def gaussians(self, t: Scatter | RowScatter | Quartic) -> tuple[np.ndarray, list[Covariance]]:
         """Means (k, d) and covariances (of each class, or one for all) before the lower bound is applied."""
         covs = self.shrunk(t)
         if self.blend < 1:
-            return t.mean, self.blended(covs, t.n)
-        return t.mean, [covs[0] if self.pools else mixed(covs, self.priors(t) if self.mix else t.n / t.n.sum())]
+            return t.mean, self.blended(covs, self.free(t))
+        if self.pools:
+            return t.mean, [covs[0]]
+        free = self.free(t)
+        return t.mean, [mixed(covs, self.priors(t) if self.mix else free / free.sum())]
+
+    def free(self, t: Scatter | RowScatter | Quartic) -> np.ndarray:
+        """Degrees of freedom of the covariance of each class, (k,)."""
+        return degrees_of_freedom(t.n, self.ddof)
 
     def priors(self, t: Scatter | RowScatter | Quartic) -> np.ndarray:
         """Class priors (k,): those given, or the class frequencies."""
@@ -99,14 +123,15 @@ class GaussianJoint(Family):
         return weights / weights.sum()
 
     def blended(self, covs: Sequence[Covariance], n: np.ndarray) -> list[Covariance]:
-        """Each class's covariance moved towards the pooled one, shrunk and ridged."""
+        """Each class's covariance moved towards the pooled one, shrunk and ridged; n: degrees of freedom (k,)."""
         total = n.sum()
         if self.blend > 0 or (n <= 0).any():
             pooled = mixed(covs, n / total)
             covs = [self._blend(cov, pooled, weight, total) for cov, weight in zip(covs, n, strict=True)]
         if self.shrinkage != "auto" and self.blend > 0:
             covs = [shrink(cov, float(self.shrinkage)) for cov in covs]
-        return [shrink(cov, self.ridge, 1.0) for cov in covs]
+        covs = [shrink(cov, self.ridge, 1.0) for cov in covs]
+        return [diagonal(cov) for cov in covs] if self.diagonal else covs
 
     def _blend(self, own: Covariance, pooled: Covariance, n: float, total: float) -> Covariance:
         if n <= 0:
@@ -125,6 +150,8 @@ class GaussianJoint(Family):
         with np.errstate(all="ignore"):
             if not isinstance(t, Scatter):
                 return np.full((x.n, t.k), np.nan)
+            if self.diagonal:
+                return self._left_of_columns(t, x, y, w)
             plan = cached_plan(self, t, self._without)
             if isinstance(plan, Separate):
                 return plan.scores(x, y, w)
@@ -132,9 +159,22 @@ class GaussianJoint(Family):
             return plan.scores(x, y, w, None if self.span is None else Span(self.span, weights, self.given))
 
     def _without(self, t: Scatter) -> Separate | Shared:
+        free = self.free(t)
         if self.blend < 1:
-            return Separate.of(t, self.blend, float(self.shrinkage), self.ridge, self.floor**2)
-        return Shared.of(t, float(self.shrinkage), self.priors(t) if self.mix else None, self.tol)
+            return Separate.of(t, free, self.blend, float(self.shrinkage), self.ridge, self.floor**2)
+        return Shared.of(t, free, float(self.shrinkage), self.priors(t) if self.mix else None, self.tol)
+
+    def _left_of_columns(self, t: Scatter, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+        """The same for independent columns: NaN where a class is left with one value of a column, and for variances
+        that other variances or other classes are part of."""
+        own = Moments(t.n, t.mean, np.ascontiguousarray(np.diagonal(t.scatter, axis1=1, axis2=2)))
+        if self.shrinkage or self.ridge or self.blend or not (self.free(t) > 0).all() or not (own.m2 > 0).all():
+            return np.full((x.n, t.k), np.nan)
+        out = normals.leave_one_out(own, x, y, w, ddof=self.ddof)
+        n, _, squares = moments_left(own, x.dense(), y, weight(w, slice(None)))
+        flat = (squares <= 0) | (n <= self.ddof)
+        out[flat.any(axis=1)] = np.nan
+        return out
 
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
         return by_pattern(x, p, lambda part, rows: part.carrier(rows))
@@ -142,15 +182,43 @@ class GaussianJoint(Family):
     def splits(self, p: Params) -> bool:
         return p.splits
 
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        if isinstance(p, ClassGaussian):
-            raise DataError(
-                "each class has its own covariance: the posterior is quadratic in x\n\nhint: pool them (`blend=1`)"
-            )
-        return p.coef.table, p.bias
+    def linear(self, p: Params, degree: int = 1) -> LinearScores | None:
+        if isinstance(p, PooledGaussian):
+            return LinearScores(p.coef.table, p.bias)
+        if degree < 2:
+            return None
+        square, slope, bias = p.quadratic()
+        first, second = np.triu_indices(slope.shape[1])
+        pairs = square[:, first, second] * np.where(first == second, 1.0, 2.0)
+        return LinearScores(np.hstack([slope, pairs]), bias, terms=quadratic_terms(slope.shape[1], products=True))
 
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         return values_around(p.mean, np.sqrt(np.stack([cov.variances for cov in p.covs])))
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        return {"means": Parameter(), "covariance": Parameter("dd" if self.blend == 1 else "kdd")}
+
+    def parameters_from(self, weights: np.ndarray, *, means: np.ndarray, covariance: np.ndarray) -> Params:  # type: ignore[override]
+        if self.blend < 1:
+            return ClassGaussian.of(means, [DenseCovariance(matrix) for matrix in covariance])
+        weights = weights if self.weights is None else self.weights
+        return self._pooled(means, DenseCovariance(covariance), weights / weights.sum())
+
+    def gradient(self, t: Scatter | RowScatter | Quartic, p: Params) -> dict[str, np.ndarray]:
+        n, apart, eye = t.n, t.mean - p.mean, np.eye(p.mean.shape[1])
+        shared, weights = isinstance(p, PooledGaussian), n.sum(keepdims=True) if t.pooled else n
+        squares = np.stack([cov.dense() * w for cov, w in zip(class_covariances(t), weights, strict=True)])
+        between = np.einsum("k,ki,kj->kij", n, apart, apart)
+        if shared:
+            n, squares, between = n.sum(keepdims=True), squares.sum(axis=0)[None], between.sum(axis=0)[None]
+        inverse = np.stack([cov.inverse().apply(eye) for cov in p.covs])
+        by_mean = t.n[:, None] * np.einsum("kij,kj->ki", np.broadcast_to(inverse, (t.k, *eye.shape)), apart)
+        by_covariance = 0.5 * (inverse @ (squares + between) @ inverse - n[:, None, None] * inverse)
+        return {"means": by_mean, "covariance": by_covariance[0] if shared else by_covariance}
+
+    def n_parameters(self, p: Params, k: int, d: int) -> int:
+        return k * d + len(p.covs) * (d if self.diagonal else d * (d + 1) // 2)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return draw(p.mean, p.covs, y, rng)

@@ -214,8 +214,11 @@ class Histogram(Family):
         return out.transpose(0, 2, 1)
 
     def carrier(self, p: Params, x: Reals) -> np.ndarray:
+        return self.carrier_parts(p, x).sum(axis=1)
+
+    def carrier_parts(self, p: Params, x: Reals) -> np.ndarray:
         values = np.asarray(x.values, dtype=np.float64)
-        return sum((shape(values[:, j]) for j, shape in enumerate(p.shapes)), np.zeros(len(values)))
+        return np.stack([shape(values[:, j]) for j, shape in enumerate(p.shapes)], axis=1)
 
     def leave_one_out(self, t: GridCounts, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
         """Cuts and alpha stay; the row is taken out of the counts."""

@@ -28,8 +28,8 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes
-from deciban.errors import DataError
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.missingness import dependent
 from deciban.networks.dependence import class_information, conditional_information
 from deciban.networks.graph import Parents
@@ -97,6 +97,12 @@ class Kdb(Family):
     def parts(self, p: BackedOffTables, x: Codes) -> np.ndarray:
         return p.parts(p.known(x))
 
+    def quotients(self, t: DistinctRows, p: BackedOffTables) -> list[Quotients]:
+        return self._smoothing().quotients(t, p)
+
+    def cell_factors(self, t: DistinctRows, p: BackedOffTables, x: Codes) -> Factors:
+        return self._smoothing().cell_factors(t, p, p.known(x))
+
     def leave_one_out(self, t: DistinctRows, x: Codes, y, w, p: BackedOffTables | None = None, lone=None) -> np.ndarray:
         """Parents and strengths stay; a `lone` (n, d) level, which no other row has, is removed with its row."""
         p = self.estimate(t) if p is None else p
@@ -105,8 +111,6 @@ class Kdb(Family):
     def evidence(self, t: DistinctRows) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows given the parents, under a Dirichlet(alpha) prior for each
         column at each combination of its parents' levels."""
-        if not self.alpha > 0:
-            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         return sum((marginal(counts(t, j, own), self.alpha) for j, own in enumerate(self.parents(t))), np.zeros(t.k))
 
     def sample(self, p: BackedOffTables, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -13,7 +13,7 @@ Tally: `Sums` of the counts, dense or sparse. Estimate: θ = (total + alpha) / (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,10 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import log_left, row_totals, set_own
+from deciban.estimation.fractions import Factors, Quotients
+from deciban.estimation.leave_one_out import log_factorials, log_left, row_totals, set_own
 from deciban.estimation.linear import Linear
+from deciban.estimation.parameters import Parameter, log_slope
 from deciban.estimation.ranges import counts_up_to
 from deciban.tallies import Sums
 from deciban.tallies.basic import divide, subtract
@@ -44,9 +46,14 @@ class Params:
 @dataclass(frozen=True)
 class Multinomial(Family):
     alpha: float | np.ndarray = 1.0
+    coefficient: bool = False  # whether the likelihood is that of the counts, not of the words in their order
     block, support = "counts", "count"
     measure = "words in their order"
     columnwise = False  # a joint density of all columns
+    parameters = {
+        "feature_prob": Parameter(values="probabilities", sums=True),
+        "length": Parameter("k", "not negative", optional=True),
+    }
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)
@@ -54,6 +61,20 @@ class Multinomial(Family):
     def estimate(self, t: Sums) -> Params:
         words = t.total.sum(axis=1) if t.n.ndim == 1 else divide(t.total, t.n).sum(axis=1)
         return Params(Linear.of(*self.log_terms(t)), divide(words, t.n) if t.n.ndim == 1 else words)
+
+    def parameters_from(  # type: ignore[override]
+        self, weights: np.ndarray, *, feature_prob: np.ndarray, length: np.ndarray | None = None
+    ) -> Params:
+        k, d = feature_prob.shape
+        with np.errstate(divide="ignore"):
+            return Params(Linear.of(np.log(feature_prob)), np.full(k, float(d)) if length is None else length)
+
+    def gradient(self, t: Sums, p: Params) -> dict[str, np.ndarray]:
+        return {"feature_prob": log_slope(t.total, np.exp(p.log_theta))}
+
+    def carrier(self, p: Params, x: Reals | Counts) -> np.ndarray | None:
+        """The multinomial coefficient, log N! − Σ log x_j!"""
+        return gammaln(row_totals(x) + 1.0) - log_factorials(x) if self.coefficient else None
 
     def log_terms(self, t: Sums) -> tuple[Any, None]:
         """(log θ (k, d), None): what a word adds to the log likelihood; an absent one adds nothing. As sparse as t."""
@@ -71,14 +92,32 @@ class Multinomial(Family):
         with np.errstate(divide="ignore"):
             return np.log(out, out=out) if isinstance(out, np.ndarray) else np.log(out)
 
+    def quotients(self, t: Sums, p: Params) -> list[Quotients]:
+        alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), t.d)
+        whole = t.total.sum(axis=1, keepdims=True) + alpha.sum()
+        numerator = np.where(whole > 0, t.total + alpha, 1.0)
+        whole = np.broadcast_to(np.where(whole > 0, whole, float(t.d)), numerator.shape)
+        return [Quotients(t.total[:, [j]], numerator[:, [j]], whole[:, [j]], names=("",)) for j in range(t.d)]
+
+    def cell_factors(self, t: Sums | None, p: Params, x: Reals | Counts) -> Factors:
+        """θ to the power of each count."""
+        times = x.dense()
+        if t is None:
+            logs = np.broadcast_to(p.log_theta, (x.n, *p.log_theta.shape))
+            return replace(Factors.from_logs(logs, np.isnan(times)), power=times)
+        entries = np.where(np.isnan(times), -1, 0)
+        return Factors.from_quotients(self.quotients(t, p), entries, power=times)
+
+    def never_seen(self, t: Sums) -> dict[str, np.ndarray]:
+        if np.min(self.alpha) > 0:
+            return {}
+        return {"present": (np.broadcast_to(self.alpha, t.d) == 0) & (t.total.sum(axis=0) <= 0)}
+
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)
 
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.parts(x)
-
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        return p.linear.weights()
 
     def linear_terms(self, p: Params) -> Linear:
         return p.linear

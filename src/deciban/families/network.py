@@ -23,6 +23,7 @@ import numpy as np
 
 from deciban.data.blocks import Codes
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.networks.graph import Parents, parents_of
 from deciban.networks.search import bdeu, counts, marginal, search
 from deciban.networks.tables import BackedOffTables, BackoffSmoothing
@@ -70,6 +71,12 @@ class Graph(Family):
     def parts(self, p: BackedOffTables, x: Codes) -> np.ndarray:
         """What the log likelihood gains as columns are added one by one, parents first."""
         return p.parts(p.known(x))
+
+    def quotients(self, t: DistinctRows, p: BackedOffTables) -> list[Quotients]:
+        return self._smoothing().quotients(t, p)
+
+    def cell_factors(self, t: DistinctRows, p: BackedOffTables, x: Codes) -> Factors:
+        return self._smoothing().cell_factors(t, p, p.known(x))
 
     def leave_one_out(self, t: DistinctRows, x: Codes, y, w, p: BackedOffTables | None = None, lone=None) -> np.ndarray:
         """The graph and the strengths stay; a `lone` (n, d) level, which no other row has, is removed with its row."""

@@ -17,14 +17,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways, gamma_evidence
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import blocks, log_left, row_totals, set_own, times_log, weight
+from deciban.estimation.leave_one_out import blocks, log_factorials, log_left, row_totals, set_own, times_log, weight
 from deciban.estimation.linear import Linear
+from deciban.estimation.parameters import Parameter, log_slope
 from deciban.estimation.ranges import counts_up_to
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, divide, subtract
@@ -43,6 +43,7 @@ class Poisson(Family):
     block, support = "counts", "count"
     measure = "counts"
     shared_tally = "whole"
+    parameters = {"rate": Parameter(values="not negative")}
 
     def tally(self, x: Reals | Counts, y, w, k: int) -> Sums:
         return ops.sums(x, y, w, k)
@@ -50,20 +51,26 @@ class Poisson(Family):
     def estimate(self, t: Sums) -> Params:
         t = t.filled()
         rate = divide(t.total + self.shape, np.broadcast_to(column(t.n) + self.exposure, t.total.shape))
+        return self.parameters_from(t.n, rate=rate)
+
+    def parameters_from(self, weights: np.ndarray, *, rate: np.ndarray) -> Params:  # type: ignore[override]
         with np.errstate(divide="ignore"):
             return Params(rate, Linear.of(np.log(rate) - rate, -rate))
+
+    def gradient(self, t: Sums, p: Params) -> dict[str, np.ndarray]:
+        return {"rate": log_slope(t.total, p.rate) - column(t.n)}
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.loglik(x)
 
     def carrier(self, p: Params, x: Reals | Counts) -> np.ndarray:
-        return -x.map(lambda cell: gammaln(np.asarray(cell, dtype=np.float64) + 1.0))
+        return -log_factorials(x)
 
     def parts(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return p.linear.parts(x)
 
-    def linear(self, p: Params) -> tuple[np.ndarray, np.ndarray]:
-        return p.linear.weights()
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        return {"mean": p.rate}
 
     def linear_terms(self, p: Params) -> Linear:
         return p.linear

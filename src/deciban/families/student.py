@@ -137,6 +137,10 @@ class Student(Family):
         z = (cells[:, None, :] - p.loc) / (p.scale * np.sqrt(df))
         return np.where(np.isnan(z), 0.0, p.share - 0.5 * (df + 1.0) * np.log1p(z * z))
 
+    def estimates(self, p: Params) -> dict[str, np.ndarray]:
+        of = " of logs" if self.log else ""
+        return {f"location{of}": p.loc, f"scale{of}": p.scale}
+
     def carrier(self, p: Params, x: Reals | Counts) -> np.ndarray:
         return normals.log_jacobian(x) if self.log else np.zeros(x.n)
 

@@ -25,18 +25,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
 
 from deciban import ops
 from deciban.data.blocks import Codes
-from deciban.errors import DataError
 from deciban.estimation.discretise import sequential_parts
 from deciban.estimation.family import Family
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.missingness import dependent
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import conditional_information, spanning_tree
 from deciban.networks.network import Network
 from deciban.networks.query import Column, Left
+from deciban.networks.search import marginal
 from deciban.networks.tables import Tables
 from deciban.ops.packed import Packed
 from deciban.tallies import Pairs
@@ -143,6 +143,24 @@ class Tree(Family):
             out[~whole] = sequential_parts(lambda shown: self.loglik(p, shown), codes[~whole], p.order, p.k)
         return out
 
+    def quotients(self, t: Pairs, p: Params) -> list[Quotients]:
+        out = []
+        for j, (parent, table, m) in enumerate(zip(p.parents, p.tables, p.strengths, strict=True)):
+            count = _chain(t, j, parent)[-1]
+            added = m[-1] + self.alpha * count.shape[-1]
+            share = np.exp(table).reshape(count.shape)
+            out.append(Quotients.from_table(share, count, added, () if parent < 0 else (parent,)))
+        return out
+
+    def cell_factors(self, t: Pairs, p: Params, x: Codes) -> Factors:
+        codes = p.known(x)
+        entries = np.array(codes, dtype=np.int64)
+        for j, parent in enumerate(p.parents):
+            if parent >= 0:
+                both = (codes[:, j] >= 0) & (codes[:, parent] >= 0)
+                entries[:, j] = np.where(both, codes[:, parent] * p.levels[j] + codes[:, j], -1)
+        return Factors.from_quotients(self.quotients(t, p), entries, logs=self.parts(p, x))
+
     def leave_one_out(self, t: Pairs, x: Codes, y, w, p: Params | None = None, lone=None) -> np.ndarray:
         """The tree and the strengths stay; the row is taken out of the counts, also of those that other classes back
         off to. A `lone` (n, d) level, which no other row has, is removed with its row."""
@@ -170,16 +188,9 @@ class Tree(Family):
     def evidence(self, t: Pairs) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, the tree being given: each column's shares, at each level
         of its parent, drawn from a Dirichlet(alpha)."""
-        if not self.alpha > 0:
-            raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
         parents = self.estimate(t).parents if self.parents is None else self.parents
-        out, alpha = np.zeros(t.k), self.alpha
-        for j, parent in enumerate(parents):
-            table = _chain(t, j, parent)[-1].reshape(t.k, -1, t.levels[j])
-            assumed = alpha * max(int(t.levels[j]), 1)
-            out += (gammaln(table + alpha) - gammaln(alpha)).sum(axis=(1, 2))
-            out += (gammaln(assumed) - gammaln(table.sum(axis=2) + assumed)).sum(axis=1)
-        return out
+        tables = [_chain(t, j, parent)[-1] for j, parent in enumerate(parents)]
+        return sum((marginal(table, self.alpha) for table in tables), np.zeros(t.k))
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.parents)), dtype=np.int64)

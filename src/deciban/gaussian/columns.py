@@ -1,9 +1,10 @@
 """Independent normal densities of columns: scores, and leave-one-out scores.
 
 The variance of a class is m2 / (n − ddof) + epsilon, epsilon = smoothing · (variance of all rows, of the column itself
-or the largest of any column). A class without any cell of a column has the moments of all rows there, so that the
-column is no evidence for or against it; a column without any cell at all is no evidence.
-Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon moves for every class.
+or the largest of any column); shared by all classes, it is Σ m2 / Σ (n − ddof) + epsilon. A class without any cell of a
+column has the moments of all rows there, so that the column is no evidence for or against it; a column without any cell
+at all is no evidence. Without row i of class c the squares of c fall by n / (n − 1) · (x − mean)², and epsilon moves
+for every class.
 
 >>> import numpy as np
 >>> from deciban import ops
@@ -48,14 +49,26 @@ class NormalColumns:
     bias: np.ndarray  # (k,), sum of `share` over columns
 
     @classmethod
-    def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0) -> NormalColumns:
-        t = t.filled()
-        var = np.maximum(variances(t, ddof) + epsilon, FLOOR)
-        share, scale = -0.5 * np.log(2.0 * np.pi * var), 1.0 / np.sqrt(var)
-        never = np.broadcast_to(column(t.n) <= 0, var.shape)
+    def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0, shared: bool = False) -> NormalColumns:
+        within, t = t, t.filled()
+        var = variances(pooled_within(within, ddof), 0.0) if shared else variances(t, ddof)
+        out = cls.from_parameters(t.mean, np.maximum(np.broadcast_to(var + epsilon, t.mean.shape), FLOOR))
+        never = np.broadcast_to(column(t.n) <= 0, out.var.shape)
         if never.any():
-            var, share, scale = np.where(never, 1.0, var), np.where(never, 0.0, share), np.where(never, 0.0, scale)
-        return cls(t.mean, var, scale, share, share.sum(axis=1))
+            var, share, scale = (np.where(never, a, b) for a, b in ((1.0, out.var), (0.0, out.share), (0.0, out.scale)))
+            return cls(t.mean, var, scale, share, share.sum(axis=1))
+        return out
+
+    @classmethod
+    def from_parameters(cls, mean: np.ndarray, var: np.ndarray) -> NormalColumns:
+        share = -0.5 * np.log(2.0 * np.pi * var)
+        return cls(mean, var, 1.0 / np.sqrt(var), share, share.sum(axis=1))
+
+    def gradient(self, t: Moments) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of the log density of rows with these moments, by mean and by variance, (k, d) each."""
+        apart = t.mean - self.mean
+        squares = t.m2 + column(t.n) * apart**2
+        return column(t.n) * apart / self.var, 0.5 * (squares / self.var - column(t.n)) / self.var
 
     def loglik(self, x: Reals | Counts) -> np.ndarray:
         return ops.quadratic_diagonal(x, self.mean, self.scale, self.bias, self.share)
@@ -63,6 +76,12 @@ class NormalColumns:
     def parts(self, x: Reals | Counts) -> np.ndarray:
         z = (x.dense()[:, None, :] - self.mean) * self.scale
         return np.where(np.isnan(z), 0.0, self.share - 0.5 * z**2)
+
+
+def pooled_within(t: Moments, ddof: float) -> Moments:
+    """The squares of all classes about their own means, and n − ddof of each: k = 1, with means of 0."""
+    n = np.maximum(np.broadcast_to(column(t.n), t.mean.shape) - ddof, 0.0).sum(axis=0, keepdims=True)
+    return Moments(n, np.zeros_like(n), np.maximum(t.m2, 0.0).sum(axis=0, keepdims=True))
 
 
 def variances(t: Moments, ddof: float) -> np.ndarray:
@@ -142,6 +161,42 @@ def leave_one_out(
                 moments = _instead(moments[0] <= 0, _left_of_all(everyone, cells[rest], weight(w, at)), moments)
             own[rest] = _density(moments, cells[rest], left[at], ddof)
         set_own(out, y, own, rows)
+    return out
+
+
+def leave_one_out_shared(
+    t: Moments,
+    x: Reals | Counts,
+    y,
+    w,
+    smoothing: float = 0.0,
+    ddof: float = 0.0,
+    everything: Moments | None = None,
+    each: bool = False,
+) -> np.ndarray:
+    """`leave_one_out` where all classes share the variances: each row moves those of all classes."""
+    pooled, among = (t.collapse(), w) if everything is None else (everything, None)
+    everyone, n = t.collapse(), np.broadcast_to(column(t.n), t.mean.shape)
+    within = pooled_within(t, ddof)
+    others = subtract(within.m2, np.maximum(t.m2, 0.0)), subtract(within.n, np.maximum(n - ddof, 0.0))  # (k, d) each
+    of = variances_left if each else largest_left
+    out = np.empty((x.n, t.k))
+    for rows, cells in blocks(x):
+        code, own = y[rows], weight(w, rows)
+        left, mean, m2 = moments_left(t, cells, code, own)
+        mine = np.broadcast_to(left, cells.shape)
+        squares = others[0].take(code, axis=0) + np.maximum(m2, 0.0)
+        free = others[1].take(code, axis=0) + np.maximum(mine - ddof, 0.0)
+        added = smoothing * of(pooled, cells, weight(among, rows)) if smoothing else 0.0
+        var = np.maximum(divide(squares, free) + added, FLOOR)
+        rest, middle, _ = _left_of_all(everyone, cells, own)
+        flat = np.where(rest > 0, np.log(2.0 * np.pi * var), 0.0)
+        for c in range(t.k):
+            here = (code == c)[:, None]
+            centre = np.where(here, mean, t.mean[c])
+            centre = np.where(np.where(here, mine, n[c]) > 0, centre, middle)
+            square = np.where(rest > 0, (cells - centre) ** 2 / var, 0.0)
+            out[rows, c] = -0.5 * np.nansum(np.where(np.isnan(cells), np.nan, flat + square), axis=1)
     return out
 
 

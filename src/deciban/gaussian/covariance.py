@@ -224,9 +224,15 @@ def shrink(cov: Covariance, amount: float, target: np.ndarray | float | None = N
     return (cov * (1 - amount)).plus_diagonal(amount * np.broadcast_to(target, cov.d))
 
 
-def class_covariances(t: Scatter | RowScatter | Quartic) -> list[Covariance]:
-    """Scatter over weight: of each class, or the pooled one alone where the tally is pooled. No rows give zeros."""
-    n = np.maximum(t.n.sum(keepdims=True) if t.pooled else t.n, 1e-300)
+def degrees_of_freedom(n: np.ndarray, ddof: float) -> np.ndarray:
+    """n − ddof of each class (k,); 0 for classes with fewer rows. Covariances are scatters over these."""
+    return np.maximum(n - ddof, 0.0) if ddof else n
+
+
+def class_covariances(t: Scatter | RowScatter | Quartic, ddof: float = 0.0) -> list[Covariance]:
+    """Scatter over n − ddof: of each class, or the pooled one alone where the tally is pooled. No rows give zeros."""
+    free = degrees_of_freedom(t.n, ddof)
+    n = np.maximum(free.sum(keepdims=True) if t.pooled else np.where(free > 0, free, t.n), 1e-300)
     if not isinstance(t, RowScatter):
         return [DenseCovariance(s / weight) for s, weight in zip(t.scatter, n, strict=True)]
     rows = t.centred() * np.sqrt(np.abs(t.w) / (n[0] if t.pooled else n[t.y]))[:, None]
@@ -236,8 +242,13 @@ def class_covariances(t: Scatter | RowScatter | Quartic) -> list[Covariance]:
     return [LowRankCovariance(rows[t.y == c], sign[t.y == c], zero) for c in range(t.k)]
 
 
-def ledoit_wolf(t: Quartic | RowScatter, c: int) -> tuple[float, np.ndarray]:
-    """(amount, diagonal to shrink towards) for class c."""
+def diagonal(cov: Covariance) -> LowRankCovariance:
+    """The variances alone."""
+    return LowRankCovariance(np.zeros((0, cov.d)), np.zeros(0), cov.variances)
+
+
+def ledoit_wolf(t: Quartic | RowScatter, c: int, ddof: float = 0.0) -> tuple[float, np.ndarray]:
+    """(amount, diagonal to shrink towards) for class c; the diagonal is one of scatters over n − ddof."""
     n = t.n[c]
     if isinstance(t, Quartic):
         variance = np.diagonal(t.p11[c]) / n
@@ -258,4 +269,5 @@ def ledoit_wolf(t: Quartic | RowScatter, c: int) -> tuple[float, np.ndarray]:
     mu = trace / d
     delta = (frobenius - 2 * mu * trace + d * mu**2) / d
     beta = min((fourth / n - frobenius) / (d * n), delta)
-    return (0.0 if beta <= 0 else float(beta / delta)), mu * square
+    whole = n / (n - ddof) if n > ddof else 1.0
+    return (0.0 if beta <= 0 else float(beta / delta)), mu * whole * square

@@ -68,6 +68,21 @@ class ClassGaussian:
     def carrier(self, x: Reals) -> np.ndarray:
         return np.zeros(x.n)
 
+    def uncentred(self, x: Reals) -> np.ndarray:
+        """What makes loglik the discriminant score −½ log det Σ − ½ (x − mean)ᵀ Σ⁻¹ (x − mean), (n,)."""
+        return 0.5 * LOG_2PI * np.count_nonzero(~np.isnan(x.values), axis=1)
+
+    def quadratic(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(A (k, d, d), b (k, d), c (k,)) of loglik = xᵀAx + bᵀx + c."""
+        eye = np.eye(self.mean.shape[1])
+        if self.white is not None:
+            inverse = self.white.transpose(0, 2, 1) @ self.white
+        else:
+            assert self.precisions is not None
+            inverse = np.stack([p.apply(eye) for p in self.precisions])
+        slope = np.einsum("kij,kj->ki", inverse, self.mean)
+        return -0.5 * inverse, slope, self.bias - 0.5 * (slope * self.mean).sum(axis=1)
+
 
 @dataclass(frozen=True)
 class PooledGaussian:
@@ -99,6 +114,17 @@ class PooledGaussian:
 
     def loglik(self, x: Reals) -> np.ndarray:
         return ops.affine(x, self.coef, self.bias, strict=True)
+
+    def shift(self) -> tuple[np.ndarray, float]:
+        """(slope (d,), constant) of `uncentred`."""
+        slope = self.precision.apply(self.centre[None])[0]
+        return slope, -0.5 * float(slope @ self.centre)
+
+    def uncentred(self, x: Reals) -> np.ndarray:
+        """What makes loglik the discriminant score xᵀ Σ⁻¹ mean − ½ meanᵀ Σ⁻¹ mean, (n,). It cancels in the posterior
+        but adds rounding error, so only scores that are asked for by that name have it."""
+        slope, constant = self.shift()
+        return np.asarray(x.values @ slope + constant)
 
     def parts(self, x: Reals) -> np.ndarray:
         """loglik by column, (n, k, d). The bias is split so that independent columns have the parts of naive Bayes, up
@@ -147,6 +173,9 @@ class MultivariateT:
         return MultivariateT.of(
             self.mean[:, columns], [s.part(columns) for s in self.scatters], self.stretch, self.freedom
         )
+
+    def uncentred(self, x: Reals) -> np.ndarray:
+        return np.zeros(x.n)
 
     def loglik(self, x: Reals) -> np.ndarray:
         norms = self._norms(x) / self.freedom

@@ -3,7 +3,7 @@
 >>> import numpy as np
 >>> x, y = np.array([[0.0], [2.0], [4.0], [9.0], [11.0], [16.0]]), np.repeat([0, 1], 3).astype(np.int32)
 >>> t = Scatter(np.array([3.0, 3.0]), np.array([[2.0], [12.0]]), np.array([[[8.0]], [[26.0]]]))
->>> Separate.of(t).scores(Reals(x), y, None)[1].round(3).tolist()  # 2 among {0, 4}: log 1 / deviation 2
+>>> Separate.of(t, t.n).scores(Reals(x), y, None)[1].round(3).tolist()  # 2 among {0, 4}: log 1 / deviation 2
 [-0.693, -6.849]
 
 `DowndateBatch`: Gaussians without one of their rows, in closed form. A row of class a with weight w is removed: δ = x −
@@ -206,19 +206,20 @@ class Separate:
 
     mean: np.ndarray  # (k, d)
     n: np.ndarray  # (k,)
+    free: np.ndarray  # (k,), degrees of freedom
     blend: float
     bound: float  # correlation eigenvalues up to this are no inverse
     stack: DowndateBatch
 
     @classmethod
-    def of(cls, t: Scatter, blend=0.0, shrinkage=0.0, ridge=0.0, bound=0.0) -> Separate:
+    def of(cls, t: Scatter, free: np.ndarray, blend=0.0, shrinkage=0.0, ridge=0.0, bound=0.0) -> Separate:
         a = (1 - blend) * t.scatter + blend * t.scatter.sum(axis=0)
-        whole = (1 - blend) * t.n + blend * t.n.sum()
-        return cls(t.mean, t.n, blend, bound, DowndateBatch.of(a, np.maximum(whole, 1e-300), shrinkage, ridge))
+        whole = np.maximum((1 - blend) * free + blend * free.sum(), 1e-300)
+        return cls(t.mean, t.n, free, blend, bound, DowndateBatch.of(a, whole, shrinkage, ridge))
 
     def scores(self, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """Log densities (n, k) up to a constant, of each row without itself."""
-        if (self.n <= 0).any() or not (self.stack.least > max(self.bound, SAFE)).all():
+        if (self.free <= 0).any() or not (self.stack.least > max(self.bound, SAFE)).all():
             return np.full((x.n, len(self.n)), np.nan)
         if self.blend == 0:  # only the row's own class changes
             out = ops.quadratic_full(x, self.mean, self.stack.lower, -0.5 * self.stack.logdet)
@@ -240,7 +241,7 @@ class Separate:
         norms += left.logdet
         norms *= -0.5
         out[rows.at, classes] = norms.T
-        out[rows.at[~left.sure(self.bound)]] = np.nan
+        out[rows.at[~(left.sure(self.bound) & (rows.w < self.free[rows.a]))]] = np.nan
 
 
 @dataclass(frozen=True)
@@ -248,27 +249,30 @@ class Shared:
     """One covariance for all classes, shrunk: that of all rows about the means of their classes, or Σ_c mix[c] Σ_c."""
 
     t: Scatter
+    free: np.ndarray  # (k,), degrees of freedom
     mix: np.ndarray | None
     bound: float
     stack: DowndateBatch  # one
     known: dict[tuple[int, float], DowndateBatch] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, t: Scatter, shrinkage=0.0, mix=None, bound=0.0) -> Shared:
-        return cls(t, mix, bound, cls._stack(t, t.n, mix, shrinkage))
+    def of(cls, t: Scatter, free: np.ndarray, shrinkage=0.0, mix=None, bound=0.0) -> Shared:
+        return cls(t, free, mix, bound, cls._stack(t, free, mix, shrinkage))
 
     @staticmethod
-    def _stack(t: Scatter, n: np.ndarray, mix: np.ndarray | None, shrinkage: float) -> DowndateBatch:
+    def _stack(t: Scatter, free: np.ndarray, mix: np.ndarray | None, shrinkage: float) -> DowndateBatch:
         if mix is None:
-            return DowndateBatch.of(t.scatter.sum(axis=0)[None], n.sum(keepdims=True), shrinkage)
-        return DowndateBatch.of(np.tensordot(mix / np.maximum(n, 1e-300), t.scatter, 1)[None], np.ones(1), shrinkage)
+            whole = np.maximum(free.sum(keepdims=True), 1e-300)
+            return DowndateBatch.of(t.scatter.sum(axis=0)[None], whole, shrinkage)
+        return DowndateBatch.of(np.tensordot(mix / np.maximum(free, 1e-300), t.scatter, 1)[None], np.ones(1), shrinkage)
 
     def scores(self, x: Reals, y: np.ndarray, w: np.ndarray | None, span: Span | None = None) -> np.ndarray:
         """Log densities (n, k) up to a term that all classes share, of each row without itself."""
         out = np.full((x.n, self.t.k), np.nan)
-        if not self.stack.least[0] > max(self.bound, SAFE):
+        few = self.mix is not None and bool(((self.free <= 0) & (self.t.n > 0)).any())
+        if few or not self.stack.least[0] > max(self.bound, SAFE):
             return out
-        held = None if span is None else Held.of(span, self.t.n.sum(), self.t.mean, self.stack.lower[0])
+        held = None if span is None else Held.of(span, float(self.stack.whole[0]), self.t.mean, self.stack.lower[0])
         for rows in by_class(x, y, w, self.t.n):
             for part in [rows] if self.mix is None else alike(rows):
                 stack, h, lost = self._without(part)
@@ -276,7 +280,7 @@ class Shared:
                 norms = left.norms[0]
                 norms[part.a] *= (part.n / part.left) ** 2
                 norms *= -0.5
-                sure = left.sure(self.bound)
+                sure = left.sure(self.bound) & (part.w < self.free[part.a])
                 if held is not None:
                     sure &= held.stays(part, left.lever)
                 norms[:, ~sure] = np.nan
@@ -289,10 +293,10 @@ class Shared:
             return self.stack, np.ones((1, 1)), rows.w[None]
         key = rows.a, float(rows.w[0])
         if key not in self.known:  # what stays of the class weighs more: Σ_a is its scatter over a smaller n
-            n = self.t.n.copy()
-            n[rows.a] = rows.left[0]
-            self.known[key] = self._stack(self.t, n, self.mix, self.stack.shrinkage)
-        return self.known[key], np.full((1, 1), self.mix[rows.a] / rows.left[0]), np.zeros((1, 1))
+            free = self.free.copy()
+            free[rows.a] -= rows.w[0]
+            self.known[key] = self._stack(self.t, free, self.mix, self.stack.shrinkage)
+        return self.known[key], np.full((1, 1), self.mix[rows.a] / (self.free[rows.a] - rows.w[0])), np.zeros((1, 1))
 
 
 def alike(rows: RowsOut, most: int = 16) -> Iterator[RowsOut]:
@@ -324,7 +328,7 @@ class Held:
     """
 
     span: Span
-    total: float  # Σ w of all rows
+    total: float  # degrees of freedom of the covariance
     priors: np.ndarray  # (k,)
     size: np.ndarray  # (r,), singular values: √ of the eigenvalues of G in units of the covariance
     apart: np.ndarray  # (k,), |f| in units of G

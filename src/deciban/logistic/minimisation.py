@@ -69,7 +69,7 @@ SOLVERS: dict[str, Callable[[Any], Solver]] = {
 
 def minimise(name: str, objective: Any, w: np.ndarray | None, tol: float, max_iter: int, watch: Any = None) -> Solution:
     """The minimum of the objective by the solver of this name, from w (None: see `starting_point`);
-    `watch(n_iter, state)` is called after each step."""
+    `watch(n_iter, state)` is called at the start and after each step."""
     solver = SOLVERS[name](objective)
     if not objective.in_memory and isinstance(solver, Newton) and objective.size <= NARROW:
         objective = replace(objective, with_hessian=True)
@@ -79,8 +79,21 @@ def minimise(name: str, objective: Any, w: np.ndarray | None, tol: float, max_it
     if folded is None:
         return _centred(objective, solve(solver, objective, w, tol, max_iter, watch))
     reduced = folded.objective
-    answer = _centred(reduced, solve(SOLVERS[name](reduced), reduced, folded.fold(w), tol, max_iter, watch))
+    unfolded = None if watch is None else lambda n_iter, state: watch(n_iter, _unfolded(folded, state))
+    answer = _centred(reduced, solve(SOLVERS[name](reduced), reduced, folded.fold(w), tol, max_iter, unfolded))
     return replace(answer, w=folded.unfold(answer.w), gradient=folded.unfold_gradient(answer.gradient), internal=None)
+
+
+def _unfolded(folded: Scaled | ReducedObjective, state: State) -> State:
+    """A state of an equivalent objective, as one of the objective itself."""
+    return replace(state, w=folded.unfold(state.w), gradient=folded.unfold_gradient(state.gradient))
+
+
+def follow(rule: Solver, objective: Any, w: np.ndarray | None, tol: float, max_iter: int, watch: Any) -> Solution:
+    """The steps of a plain rule (`solvers.rules`) from w (None: zeros), as they are: the objective is not replaced by
+    an equivalent one, and the result is neither centred nor refined."""
+    with np.errstate(all="ignore"):
+        return solve(rule, objective, np.zeros(objective.size) if w is None else w, tol, max_iter, watch)
 
 
 def _reduction(name: str, objective: Any) -> Scaled | ReducedObjective | None:
@@ -121,7 +134,7 @@ def refine(name: str, objective: Any, answer: Solution, max_iter: int, watch: An
     if isinstance(metric, Metric) and metric.gain(answer.gradient) <= EPS**1.25 * abs(answer.value):
         return answer
     left = min(LAST, max_iter - answer.n_iter)
-    count = None if watch is None else lambda n_iter, state: watch(answer.n_iter + n_iter, state)
+    count = None if watch is None else lambda n_iter, state: n_iter and watch(answer.n_iter + n_iter, state)
     more = solve(Newton(), objective, answer.w, 0.0, left, count)
     if more.n_iter == 0 or not more.value <= answer.value + abs(answer.value) * 1e-12:
         return answer

@@ -106,6 +106,23 @@ class PenalisedLoss:
             )
         return w.reshape(self.m, self.p)
 
+    def check_start(self, init: Any) -> np.ndarray:
+        """A starting point that a user gives, (m, p), or (p,) of two classes, as flat parameters; None: zeros."""
+        if init is None:
+            return np.zeros(self.size)
+        try:
+            given = np.array(init, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = np.zeros(0)
+        shape = (self.p,) if self.m == 1 else (self.m, self.p)
+        if given.shape not in (shape, (self.m, self.p)) or not np.isfinite(given).all():
+            raise DataError(
+                f"`init` is no array of shape {shape} of finite numbers, with fit_intercept={self.intercept}\n\n"
+                f"hint: {self.d} coefficient{'s' * (self.d != 1)}{', then the intercept' * self.intercept}"
+                f"{', for each class' * (self.m > 1)}"
+            )
+        return given.ravel()
+
     def centred(self, w: np.ndarray) -> np.ndarray:
         """Parameters of the same probabilities that sum to 0 over the classes, except those with a lasso. Of all
         equivalent parameters these have the smallest ridge penalty."""

@@ -19,9 +19,11 @@ import numpy as np
 
 from deciban.errors import levels_up
 from deciban.logistic.objective import Objective, penalties
+from deciban.solvers.rules import Online, PlainGradient, PlainNewton
 
-OURS = ("auto", "newton", "coordinate", "gradient", "sgd")
+OURS = ("auto", "newton", "coordinate", "gradient", "sgd", "online")
 THEIRS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+PLAIN = ("gradient", "newton", "online")  # solvers that may go without line search
 LASSO = ("liblinear", "saga", "auto", "coordinate")  # solvers that can minimise |coef|
 
 
@@ -36,6 +38,7 @@ class Settings:
     ratio: float = 0.0  # of the L1 penalty
     candidates: Any = None  # "auto", or the values from which C is chosen; the penalties are those of C = 1 until then
     needs_all_rows: str = ""  # the setting that needs all rows in memory, if there is one
+    rule: Any = None  # the plain rule that is followed (`solvers.rules`); None: a solver that finds the minimum
 
     @classmethod
     def from_model(cls, model: Any, C: Any = None) -> Settings:
@@ -43,6 +46,7 @@ class Settings:
         C = model.C if C is None else C
         C, candidates = (C, None) if isinstance(C, Real) else (1.0, C)
         penalty = _penalty(model, C)
+        _check_steering(model, penalty, candidates)
         if penalty == "jeffreys":
             if model.solver != "auto":
                 raise ValueError(f"penalty='jeffreys' needs solver='auto', got {model.solver!r}")
@@ -58,10 +62,10 @@ class Settings:
         biases = (0.0, 0.0)
         if model.solver == "liblinear" and model.fit_intercept:
             biases = l2 / model.intercept_scaling**2, l1 / model.intercept_scaling
-        whole = "solver='sgd'" if model.solver == "sgd" else ""
+        whole = f"solver={model.solver!r}" if model.solver in ("sgd", "online") else ""
         if candidates is not None:
             whole = f"C={model.C!r}"
-        return cls(model.solver, l2, l1, *biases, C, ratio, candidates, whole)
+        return cls(model.solver, l2, l1, *biases, C, ratio, candidates, whole, _rule(model))
 
     def with_strength(self, C: float) -> Settings:
         """The settings with another C, which need not be chosen."""
@@ -109,6 +113,59 @@ def _check_solver(solver: str, penalty: str | None, dual: bool) -> None:
         raise ValueError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
 
 
+def _rule(model: Any) -> Any:
+    """The plain rule that the settings mean, if they mean one."""
+    if model.solver == "online":
+        return Online(model.learning_rate)
+    if model.line_search:
+        return None
+    return PlainNewton() if model.solver == "newton" else PlainGradient(model.learning_rate)
+
+
+def _check_steering(model: Any, penalty: str | None, candidates: Any) -> None:
+    """Raise an error for settings of the steps (learning rate, line search, start, history) that do not go together."""
+    solver, rate = f"solver={model.solver!r}", model.learning_rate
+    if not model.line_search and model.solver not in PLAIN:
+        raise ValueError(
+            f"{solver} and line_search=False do not go together\n\n"
+            "hint: solver='gradient' and solver='newton' have plain steps; solver='online' needs no line search"
+        )
+    if rate is not None and model.solver not in ("gradient", "online"):
+        raise ValueError(
+            f"{solver} and learning_rate={rate:g} do not go together: this solver chooses its own steps\n\n"
+            "hint: solver='online', or solver='gradient' with line_search=False"
+        )
+    if rate is not None and model.solver == "gradient" and model.line_search:
+        raise ValueError(
+            f"{solver} with line_search=True chooses its own steps, but learning_rate={rate:g}\n\n"
+            "hint: line_search=False makes every step learning_rate × gradient"
+        )
+    if rate is None and model.solver == "gradient" and not model.line_search:
+        raise ValueError(
+            f"{solver} with line_search=False needs a learning rate, but learning_rate=None\n\n"
+            "hint: learning_rate=0.1, or line_search=True"
+        )
+    if model.init is not None and model.warm_start:
+        raise ValueError("init=… and warm_start=True are two starting points\n\nhint: leave out one of them")
+    steered = [
+        name
+        for name, given in (
+            ("init=…", model.init is not None),
+            ("history=True", model.history),
+            ("line_search=False", not model.line_search),
+            (solver, model.solver == "online"),
+        )
+        if given
+    ]
+    many = "penalty='jeffreys'" if penalty == "jeffreys" else f"C={model.C!r}" if candidates is not None else ""
+    if steered and many:
+        why = "is Fisher scoring from zeros" if penalty == "jeffreys" else "makes many fits, each from the last one"
+        raise ValueError(
+            f"{many} {why}, and does not go together with {' and '.join(steered)}\n\n"
+            f"hint: leave out {steered[0]}{'' if penalty == 'jeffreys' else ', or pass the C_ that was chosen'}"
+        )
+
+
 def _warn(model: Any, penalty: str | None) -> None:
     ratio = model.l1_ratio
     if penalty != "elasticnet" and ratio is not None and 0 < ratio < 1:
@@ -143,10 +200,16 @@ MESSAGES = {  # scikit-learn's wording, which callers may match
 }
 
 
+ADVICE = {
+    "max_iter": "increase max_iter",
+    "diverged": "another `init`, a smaller learning_rate, or a solver that chooses its steps; history=True shows them",
+}
+
+
 def convergence_message(solver: str, reason: str, n_iter: int) -> str:
     """The text of the warning that the minimum was not reached."""
     message = MESSAGES.get(solver, "solver '{solver}' did not converge after {n_iter} iterations").format(
         solver=solver, n_iter=n_iter
     )
-    advice = "increase max_iter" if reason == "max_iter" else "scale the columns, or add a penalty (a smaller C)"
+    advice = ADVICE.get(reason, "scale the columns, or add a penalty (a smaller C)")
     return f"{message} ({reason})\n\nhint: {advice}"

@@ -112,11 +112,12 @@ class RowsHeld:
 
 
 class RowsReferenced:
-    """Weak references to the memory of large rows; `indptr` of sparse rows is kept, as it may be a copy of the user's."""
+    """Weak references to the memory of large rows; `indptr` of sparse rows, which may be a copy, is kept."""
 
     def __init__(self, x: Reals | Counts):
         self.d = x.d
-        self.indptr, arrays = (None, [x.values]) if isinstance(x, Reals) else (x.indptr, [x.indices, x.values])
+        self.indptr: np.ndarray | None = None if isinstance(x, Reals) else x.indptr
+        arrays = [x.values] if isinstance(x, Reals) else [x.indices, x.values]
         self.links = [_link(a) for a in arrays]
 
     def __call__(self) -> Reals | Counts | None:

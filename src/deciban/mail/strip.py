@@ -1,6 +1,7 @@
 r"""Removes headers, quoted lines and footers from mails and posts.
 
 headers: all before the first empty line, if that is `Name: value` lines (and lines that go on from one, indented).
+group headers: of these, the ones that name a newsgroup (Newsgroups, Xref, Followup-To, Path).
 quotes: lines that begin with `>`, `|`, `:` or `}` or with initials and one of them, and lines that announce a quote
 ("… writes:", "In article <…>"). footers: a signature after a line of "--", or a last paragraph that a blank line or a
 row of dashes parts from the rest, if it is short.
@@ -17,8 +18,11 @@ from collections.abc import Iterable
 
 from deciban.errors import DataError
 
-PARTS = ("headers", "quotes", "footers")
+PARTS = ("group headers", "headers", "quotes", "footers")
+ALL = ("headers", "quotes", "footers")  # group headers are headers
 _HEADER = re.compile(r"[!-9;-~]+:(?:[ \t]|$)")
+_CONTINUES = (" ", "\t", ">")  # first characters of lines that go on from a header
+_GROUP_HEADER = re.compile(r"(?:newsgroups|xref|followup-to|path):", re.IGNORECASE)
 _QUOTED = re.compile(r"[ \t]*(?:[A-Za-z]{0,3}>|[|:}])")
 _ANNOUNCES = re.compile(
     r"\b(?:writes|wrote|says|said)\b[^\n]{0,40}:|\b(?:writes|wrote)\b[.\s]*$|^[ \t]*(?:in article|quoted from)\b",
@@ -34,13 +38,34 @@ def without_headers(text: str) -> str:
     >>> without_headers("Subject: tea\n\nMilk first?"), without_headers("Milk first: no.\n\nNever.")
     ('Milk first?', 'Milk first: no.\n\nNever.')
     """
+    found = _split_headers(text)
+    return text if found is None else found[1].removeprefix("\n\n")
+
+
+def without_group_headers(text: str) -> str:
+    r"""Without the headers that name a newsgroup.
+
+    >>> without_group_headers("Path: a!b\nNewsgroups: rec.tea,\n rec.cake\nSubject: tea\n\nPath: up")
+    'Subject: tea\n\nPath: up'
+    """
+    found = _split_headers(text)
+    if found is None:
+        return text
+    lines, keep = [], True
+    for line in found[0]:
+        keep = keep if line[:1] in _CONTINUES else not _GROUP_HEADER.match(line)
+        lines += [line] * keep
+    return "\n".join(lines) + found[1]
+
+
+def _split_headers(text: str) -> tuple[list[str], str] | None:
+    """(lines of the headers, the rest from the empty line on); None for a text that does not start with headers."""
     head, gap, body = text.replace("\r\n", "\n").partition("\n\n")
     lines = head.split("\n")
-    if lines[0].startswith("From "):  # a mailbox's own line
-        lines = lines[1:]
-    fine = bool(lines) and bool(_HEADER.match(lines[0]))
-    fine = fine and all(_HEADER.match(line) or line[:1] in (" ", "\t", ">") for line in lines)
-    return (body if gap else "") if fine else text
+    headers = lines[1:] if lines[0].startswith("From ") else lines  # a mailbox's own line
+    fine = bool(headers) and bool(_HEADER.match(headers[0]))
+    fine = fine and all(_HEADER.match(line) or line[:1] in _CONTINUES for line in headers)
+    return (lines, gap + body) if fine else None
 
 
 def without_quotes(text: str) -> str:
@@ -68,20 +93,25 @@ def without_footers(text: str) -> str:
     return "\n".join(lines).rstrip()
 
 
-_STEPS = {"headers": without_headers, "quotes": without_quotes, "footers": without_footers}
+_STEPS = {
+    "group headers": without_group_headers,
+    "headers": without_headers,
+    "quotes": without_quotes,
+    "footers": without_footers,
+}
 
 
-def check_parts(parts: str | Iterable[str]) -> tuple[str, ...]:
+def check_parts(parts: str | Iterable[str], setting: str = "strip") -> tuple[str, ...]:
     """The parts to remove, in the order of removal.
 
     >>> check_parts("footers"), check_parts(["quotes", "headers"]), check_parts("all")
     (('footers',), ('headers', 'quotes'), ('headers', 'quotes', 'footers'))
     """
     named = {parts} if isinstance(parts, str) else set(parts)
-    named = set(PARTS) if named == {"all"} else named
+    named = set(ALL) if named == {"all"} else named
     unknown = sorted(named - set(PARTS), key=str)
     if unknown:
-        raise DataError(f"`strip` names {unknown}\n\nhint: some of {list(PARTS)}, or 'all'")
+        raise DataError(f"`{setting}` names {unknown}\n\nhint: some of {list(PARTS)}, or 'all'")
     return tuple(part for part in PARTS if part in named)
 
 

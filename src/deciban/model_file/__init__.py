@@ -361,9 +361,8 @@ def _encode_about(
         raise ModelFileError("`metrics` holds arrays\n\nhint: give numbers by name, such as {'accuracy': 0.9}")
     if date is None and model._dated:
         date = datetime.now(UTC)
-    count = vars(model).get("class_count_") if model._has_members else model.class_count_
     about = {
-        "rows": None if count is None else float(np.asarray(inputs.to_numpy(count), dtype=np.float64).sum()),
+        "rows": _rows_of(model),
         "date": None if date is None else date.isoformat(timespec="seconds"),
         **{name: None if value is None else str(value) for name, value in origin.items()},
         "metrics": None if metrics is None else dict(metrics),
@@ -371,6 +370,15 @@ def _encode_about(
         "columns": _columns(model),
     }
     return encoder.members(about, "about")
+
+
+def _rows_of(model: Any) -> float | None:
+    """The weight of the training rows; None: the model was not learned from rows."""
+    state = model._tally_state()
+    if state is not None and state.given:
+        return None
+    count = vars(model).get("class_count_") if model._has_members else model.class_count_
+    return None if count is None else float(np.asarray(inputs.to_numpy(count), dtype=np.float64).sum())
 
 
 def _columns(model: Any) -> Any:

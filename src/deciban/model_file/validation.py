@@ -26,9 +26,10 @@ from scipy import sparse
 from deciban import families
 from deciban.classifiers.base import Classifier, Generative
 from deciban.data.blocks import Table
-from deciban.errors import ModelFileError
+from deciban.errors import DataError, ModelFileError
 from deciban.gaussian.covariance import DenseCovariance
 from deciban.models.calibration import Calibration
+from deciban.models.known_parameters import check_given
 from deciban.models.model import State, empty_block, tally_of
 from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
@@ -44,6 +45,8 @@ def check_model(model: Classifier) -> None:
         if model._reads_texts:
             _check_text(model)
             return
+        if model._has_members:
+            _check_members(model)
         _check_names(model)
         if isinstance(model, Generative):
             _check_state(model, vars(model).get("_state"))
@@ -123,6 +126,11 @@ def _check_known(state: State, k: int, d: int) -> None:
     require(fine, "its cuts are not of its columns")
     network = known.network
     require(network is None or (is_stored_as(network, "Network") and network.sound()), "its network is none")
+    if known.parameters is not None:
+        try:
+            check_given(state)
+        except DataError as wrong:
+            require(False, str(wrong).partition("\n")[0])
 
 
 def _empty_tally(state: State) -> Bundle:
@@ -163,6 +171,19 @@ def _family(family: Any) -> bool:
 
 
 # models of models
+
+
+def _check_members(model: Any) -> None:
+    """Refuse functions and models of other libraries."""
+    from deciban.classifiers.ensemble import Member  # other models do not wait for it
+
+    own = vars(model)
+    for name, one in zip(own.get("names_") or (), own.get("models_") or (), strict=False):
+        if not isinstance(one, Classifier):
+            raise ModelFileError(
+                f"`{name}` is a {Member.of(name, one).kind}, which no model file can hold\n\n"
+                "hint: a file holds classifiers of this library; joblib.dump stores the others"
+            )
 
 
 def _check_ensemble(model: Any) -> None:
@@ -218,6 +239,9 @@ def _check_linear(model: Any) -> None:
         require(_is_real(a, shape), f"`{name}` is not of shape {shape}")
     means = vars(model).get("_means")
     require(means is None or _is_real(means, (d,)), "its means are not of its columns")
+    history = vars(model).get("history_")
+    fine = history is None or (is_stored_as(history, "History") and history.is_consistent(m, d))
+    require(fine, "its history is not of its coefficients")
     stream = vars(model).get("_stream")
     if stream is not None:
         p = d + bool(model.fit_intercept)

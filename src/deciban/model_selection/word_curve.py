@@ -46,7 +46,8 @@ def possible(model: Any, _: Any) -> bool:
     if type(model) is not TextClassifier or ops.core() is None or model.model not in MODELS:
         return False
     model._validate_params()
-    return not model.calibrate and Features.from_settings(model.features, model.ngram_range).open_ended
+    features = Features.from_settings(model.features, model.ngram_range, model.token_pattern)
+    return not model.calibrate and features.open_ended
 
 
 def ready(model: Any, texts: Any) -> Counted:

@@ -64,10 +64,6 @@ class Calibration:
             theta, (value, gradient, curvature) = trial, following
         return cls(float(theta[0]), theta[1:])
 
-    def linear(self, coef: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and bias of the calibrated scores, for scores that are linear in x."""
-        return self.temperature * coef, self.temperature * bias + self.bias
-
     def apply(self, scores: np.ndarray) -> np.ndarray:
         """temperature · scores + bias, in place."""
         with np.errstate(invalid="ignore"):

@@ -27,6 +27,7 @@ from scipy.sparse import csr_array
 
 from deciban import ops
 from deciban.data.blocks import Block, Counts, Reals
+from deciban.estimation.linear import LinearScores
 
 MOST = 50.0  # nats
 
@@ -92,9 +93,10 @@ class LinearEvidence:
         share = weights * self.share
         return ops.affine(x, weights * self.coef, share.sum(axis=1), share, self.above)
 
-    def linear(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(coef (k, d), bias (k,)) of the scores."""
-        return weights * self.coef, (weights * self.share).sum(axis=1)
+    def linear(self, weights: np.ndarray) -> LinearScores:
+        """The scores as a linear function."""
+        share = weights * self.share
+        return LinearScores(weights * self.coef, share.sum(axis=1), share, above=self.above)
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,13 @@ class LogisticPosterior:
             inputs.check_finite(x, self.reader.names)
         return scores
 
+    def slope(self, X: Any, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The derivatives of Σ log P(class | x) by coefficients (m, d) and biases (m,); `rest` is weight times
+        ([the class of the row] − P(class | x)), (n, k)."""
+        x = self.reader.read(X)
+        rest = rest[:, 1:] if len(self.coef) == 1 else rest
+        return np.asarray(matrix(x).T @ rest).T, rest.sum(axis=0)
+
     # evidence by column
 
     @property
@@ -156,10 +163,15 @@ def affine(x: Block, coef: np.ndarray, bias: np.ndarray) -> np.ndarray:
     x = x.rows(0, x.n)
     if x.cells >= coef.size:
         return ops.affine(x, coef, bias, strict=True)
+    return matrix(x) @ coef.T + bias
+
+
+def matrix(x: Block) -> Any:
+    """The rows of a block as an array or a sparse array, (n, d)."""
+    assert isinstance(x, Reals | Counts)
     if isinstance(x, Reals):
-        return x.values @ coef.T + bias
-    at = x.indptr - x.indptr[0]
-    return sparse.csr_array((x.stored, x.column_of(), at), shape=(x.n, x.d)) @ coef.T + bias
+        return x.values
+    return sparse.csr_array((x.stored, x.column_of(), x.indptr - x.indptr[0]), shape=(x.n, x.d))
 
 
 def check_baseline(baseline: Any, d: int) -> np.ndarray:

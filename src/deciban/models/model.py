@@ -49,6 +49,7 @@ class Known:
     cuts: tuple | None = None  # of each column; None: columns are not cut
     covariances: tuple = ()  # by a user's covariance estimator
     network: Any = None  # a network with given tables
+    parameters: Mapping[str, Any] | None = None  # arrays given by the user, by name; None: they are estimated
     steps: int = 0  # of EM
     target: str | None = None  # name of the label column
 
@@ -168,6 +169,8 @@ class State:
 
     @cached_property
     def params(self) -> Any:
+        if self.known.parameters is not None:
+            return self.family.parameters_from(self.n, **self.known.parameters)
         self.check_rows()
         return self.family.estimate(self.tally.parts[1])
 
@@ -205,9 +208,14 @@ class State:
         return self.tally.parts[0].n
 
     @property
+    def given(self) -> bool:
+        """Whether the user gave the parameters: there are no rows, and class weights are the given priors."""
+        return self.known.parameters is not None or self.known.network is not None
+
+    @property
     def empty(self) -> bool:
         """Whether every row has been removed."""
-        return self.known.network is None and not self.n.any()
+        return not self.given and not self.n.any()
 
     def check_rows(self) -> None:
         if self.empty:
@@ -248,7 +256,7 @@ class State:
 
     def pruned(self) -> State:
         """Without the levels that no row has."""
-        if self.reader.schema is None or self.known.network is not None:
+        if self.reader.schema is None or self.given:
             return self
         schema, tally = without_unused(self.reader.schema, self.tally)
         if schema is self.reader.schema:
@@ -261,6 +269,11 @@ class State:
             return self
         places = np.searchsorted(classes, self.classes)
         return replace(self, classes=classes, tally=self.tally.relabel(places, len(classes)))
+
+    def one_vs_rest(self, c: int, spec: Spec) -> State:
+        """The state of the same rows in two classes: class c (True) and all others (False)."""
+        tally = self.tally.relabel((np.arange(len(self.classes)) == c).astype(np.intp), 2)
+        return replace(self.with_tally(tally), spec=spec, classes=np.array([False, True]))
 
     def in_schema(self, schema: Schema | None) -> State:
         """The same state with the levels of a longer schema of the same columns."""

@@ -28,13 +28,14 @@ import numpy as np
 from scipy import sparse
 
 from deciban import decision, display, ops
-from deciban.data.blocks import Block, Codes, Reals, borders
-from deciban.data.frames import column_labels
+from deciban.data.blocks import Block, Codes, Mixed, Reals, borders
 from deciban.decision import check_priors
 from deciban.display import cell_text
 from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.estimation.dirichlet import log_shares
+from deciban.estimation.fractions import Factors
+from deciban.estimation.linear import LinearScores, Term
 from deciban.gaussian.joint import parts_by_pattern
 from deciban.models.calibration import Calibration
 from deciban.models.feature_evidence import LinearEvidence, PartsEvidence
@@ -54,6 +55,15 @@ class Evidence(NamedTuple):
     base: np.ndarray  # (k,)
     parts: np.ndarray  # (n, k, d)
     columns: list[str]  # d; one, where columns have no separate parts
+    cells: np.ndarray  # (n, d), as in X; NaN or None is missing
+
+
+class FactoredRows(NamedTuple):
+    """P(class) and the factors of p(x | class)."""
+
+    log_prior: np.ndarray  # (k,)
+    factors: Factors
+    columns: list[str]
     cells: np.ndarray  # (n, d), as in X; NaN or None is missing
 
 
@@ -89,8 +99,8 @@ class FamilyScores:
             return self.family.parts(self.params, x)
         return parts_by_pattern(x, self.params)  # type: ignore[arg-type]
 
-    def linear(self) -> tuple[np.ndarray, np.ndarray] | None:
-        return self.family.linear(self.params)
+    def linear(self, degree: int = 1) -> LinearScores | None:
+        return self.family.linear(self.params, degree)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +129,10 @@ class WeightedScores:
     def parts(self, x: Block) -> np.ndarray:
         return self.evidence.parts(x) * self.weights.table  # type: ignore[arg-type]
 
-    def linear(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def linear(self, degree: int = 1) -> LinearScores | None:
         if not isinstance(self.evidence, LinearEvidence):
             return None
-        coef, bias = self.evidence.linear(self.weights.table)
-        return coef, bias + self.weights.bias
+        return self.evidence.linear(self.weights.table).scaled(1.0, self.weights.bias)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +163,9 @@ class CalibratedScores:
     def parts(self, x: Block) -> np.ndarray:
         return self.plain.parts(x) * self.calibration.temperature
 
-    def linear(self) -> tuple[np.ndarray, np.ndarray] | None:
-        found = self.plain.linear()
-        return None if found is None else self.calibration.linear(*found)
+    def linear(self, degree: int = 1) -> LinearScores | None:
+        found = self.plain.linear(degree)
+        return None if found is None else found.scaled(self.calibration.temperature, self.calibration.bias)
 
 
 Scores = FamilyScores | WeightedScores | CalibratedScores
@@ -245,9 +254,17 @@ class Posterior:
 
     def log_density(self, X: Any) -> np.ndarray:
         """log p(x), (n,)."""
-        dense = replace(self, added=self.log_prior)
-        joint = dense._each(self.reader.read(X), None, density=True)
+        joint = self.densities(self.reader.read(X), self.log_prior)
         return self.reader.output(X).send(decision.log_evidence(joint))
+
+    def class_log_density(self, X: Any) -> np.ndarray:
+        """log p(x | class), (n, k)."""
+        out = self.densities(self.reader.read(X), np.zeros(len(self.classes)))
+        return self.reader.output(X).send(out)
+
+    def densities(self, x: Block, added: np.ndarray) -> np.ndarray:
+        """The log densities that rows are drawn from, plus numbers (k,), as doubles, (n, k)."""
+        return replace(self, added=added)._each(x, None, density=True)
 
     # evidence by column
 
@@ -289,6 +306,30 @@ class Posterior:
         if split or self.reader.d == 1:
             return Evidence(base, parts, self.columns, cells)
         return Evidence(base, parts, [TOGETHER], _joined_cells(cells))
+
+    def factors(self, X: Any, tally: Any) -> FactoredRows:
+        """p(x | class) of rows as a product of factors, with the counts of the tally that the parameters come from;
+        None: there is none."""
+        if not isinstance(self.scores, FamilyScores):
+            setting = "calibrate" if isinstance(self.scores, CalibratedScores) else "weights"
+            raise DataError(
+                f"`{setting}` changes the scores of this {self.reader.model}: they are no product of fractions\n\n"
+                f"hint: explain it with {in_decibans()}, or fit without `{setting}`"
+            )
+        if not self.scores.family.factorises:
+            raise DataError(
+                f"p(x | class) of this {self.reader.model} is not a product with a factor for each column\n\n"
+                f"hint: explain it with {in_decibans()}; naive Bayes and Bayesian networks have such factors"
+            )
+        x = self.reader.read(X)
+        check_size(x.n, len(self.classes), x.d)
+        x = x.rows(0, x.n)
+        self._check_codes(x, x)
+        if inputs.infinite(x):
+            inputs.raise_not_finite(x, self.reader.names)
+        with np.errstate(all="ignore"):
+            found = self.scores.family.cell_factors(tally, self.scores.params, x)
+        return FactoredRows(self.added, found, self.columns, self.reader.cells(X, x))
 
     # inside
 
@@ -385,6 +426,11 @@ def _join(whole: np.ndarray, parts: Any, spans: list[tuple[int, int]]) -> np.nda
     return out
 
 
+def in_decibans() -> str:
+    """The form of an explanation that every model has, for hints."""
+    return display.option("form='decibans'", "--form decibans")
+
+
 def check_size(n: int, k: int, d: int) -> None:
     """Raise an error if an explanation of this size would be too large."""
     size = n * k * d
@@ -461,6 +507,14 @@ class AveragedPosterior(Posterior):
             np.hstack([found.cells, nothing]),
         )
 
+    def factors(self, X: Any, tally: Any) -> FactoredRows:
+        if self.gaps_in(self.reader.read(X)):
+            raise DataError(
+                "missing='average' averages posteriors over missing levels: they are no product of fractions\n\n"
+                f"hint: explain rows without missing levels, or use {in_decibans()}"
+            )
+        return super().factors(X, tally)
+
     def gaps_in(self, x: Any) -> bool:
         """Whether some row lacks a level."""
         return any((np.asarray(x.blocks[b].values)[:, c] < 0).any() for b, c, *_ in self.levels)
@@ -529,51 +583,139 @@ def resolved(joint: np.ndarray, prior: np.ndarray) -> np.ndarray:
 SHOWN = 20  # columns that are printed, at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinearPosterior:
-    """`coef_`, `intercept_` and `classes_` of a logistic (two classes) or softmax (more) function of x.
+    """A posterior as a logistic (two classes) or softmax (more) function of the columns of a design.
 
-    `binarize`: cells above it count as 1, others as 0, as in `BernoulliNB`; None: cells are used unchanged.
+    The design's columns are the cells themselves, unless the model is linear in others only: a nominal column is one of
+    0 and 1 for each level (one of two levels: whether it is the second), and `as_logistic(degree=2)` has squares and
+    products of two cells. `predict_proba`, `predict` and `decision_function` take the rows that the model takes.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes; coefficients of two classes are for the second.
+    coef_, intercept_ : ndarrays of shape (1, columns) and (1,), or (k, columns) and (k,)
+        Log odds of two classes, or a score for each of more.
+    columns_ : list of str
+        Names of the design's columns.
+    absent_, present_ : ndarrays of shape (1 or k, columns)
+        What a column of the design adds to the scores where it is 0, and where it is 1: the intercept is the log odds
+        of the priors plus the sum of `absent_`, and `coef_` is `present_` − `absent_`. Naive Bayes only.
+    quadratic_coef_ : ndarray of shape (1 or k, d, d)
+        A of xᵀAx + bᵀx + c, where b is the first d columns of `coef_` and c is `intercept_`.
+    binarize : float or None
+        Cells above it count as 1, others as 0, as in `BernoulliNB`; None: cells are used unchanged.
+
+    Examples
+    --------
     >>> import numpy as np
-    >>> view = LinearPosterior.of(np.array(["a", "b"]), np.array([[0.0], [2.0]]), np.array([0.0, 1.0]))
+    >>> scores = LinearScores(np.array([[0.0], [2.0]]), np.array([0.0, 1.0]))
+    >>> view = LinearPosterior.of(np.array(["a", "b"]), scores, ["size"])
     >>> view.coef_.tolist(), view.intercept_.tolist()
     ([[2.0]], [1.0])
     >>> view.predict(np.array([[0.0], [-1.0]])).tolist()
     ['b', 'a']
+    >>> LinearPosterior.of(np.array(["a", "b"]), scores, ["size"], of="a").coef_.tolist()
+    [[-2.0]]
     """
 
     classes_: np.ndarray
-    coef_: np.ndarray  # (1, d) for two classes, else (k, d)
-    intercept_: np.ndarray  # (1,) or (k,)
-    binarize: float | None = None
+    scores: LinearScores  # one row for two classes, else k
+    columns_: list[str]
+    reader: Any = None  # of rows; None: they are arrays
+
+    @classmethod
+    def of(
+        cls, classes: np.ndarray, scores: LinearScores, columns: list[str], reader: Any = None, of: Any = None
+    ) -> LinearPosterior:
+        """From a score for each class; two classes are reduced to their difference, for the class `of`."""
+        if of is not None:
+            place = decision.class_index(of, classes)
+            if len(classes) != 2:
+                raise DataError(
+                    f"`of` names one of two classes, and there are {len(classes)}\n\n"
+                    "hint: leave it out; `coef_` has a row for each class"
+                )
+            if place == 0:
+                classes, scores = classes[::-1], scores.taken([1, 0])
+        if len(classes) == 2:
+            scores = scores.difference()
+        names = columns if scores.terms is None else [term_name(term, columns, reader.schema) for term in scores.terms]
+        return cls(classes, scores, names, reader)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        return self.scores.coef
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self.scores.bias
+
+    @property
+    def binarize(self) -> float | None:
+        return self.scores.above
+
+    @property
+    def absent_(self) -> np.ndarray:
+        if self.scores.share is None:
+            raise AttributeError("the columns of this model interact: none adds a part of its own where it is 0")
+        return self.scores.share
+
+    @property
+    def present_(self) -> np.ndarray:
+        return self.absent_ + self.coef_
+
+    @property
+    def quadratic_coef_(self) -> np.ndarray:
+        terms = self.scores.explicit_terms()
+        if any(term.level is not None or term.above is not None for term in terms):
+            raise AttributeError("some columns of the design are levels: the scores are not a polynomial of the cells")
+        d = len({term.columns or term.places for term in terms if len(term.places) == 1})
+        out = np.zeros((len(self.coef_), d, d))
+        for term, coef in zip(terms, self.coef_.T, strict=True):
+            if len(term.places) == 2:
+                i, j = term.columns or term.places
+                out[:, i, j] += 0.5 * coef
+                out[:, j, i] += 0.5 * coef
+        return out
 
     def __repr__(self) -> str:
         """Coefficients in a table: a column for each class, or one for the second of two."""
         two, (m, d) = len(self.classes_) == 2, self.coef_.shape
         title = f"log odds of {self.classes_[-1]} against {self.classes_[0]}" if two else "scores, whose softmax it is"
         head = ["", *(["coef"] if two else [str(label) for label in self.classes_])]
-        cells = [("intercept", self.intercept_), *zip(column_labels(min(d, SHOWN)), self.coef_.T, strict=False)]
+        cells = [("intercept", self.intercept_), *zip(self.columns_[:SHOWN], self.coef_.T, strict=False)]
         rows = [(name, *(display.format_number(float(a)) for a in each[:m])) for name, each in cells]
         more = f"… and {d - SHOWN} more columns" if d > SHOWN else ""
         return display.Table(title, head, rows, notes=[more]).to_text()
 
-    @classmethod
-    def of(
-        cls, classes: np.ndarray, coef: np.ndarray, bias: np.ndarray, binarize: float | None = None
-    ) -> LinearPosterior:
-        """From one linear score for each class; two classes are reduced to their difference."""
-        if len(classes) == 2:
-            return cls(classes, np.ascontiguousarray(coef[1:] - coef[:1]), bias[1:] - bias[:1], binarize)
-        return cls(classes, np.ascontiguousarray(coef), bias, binarize)
+    def design(self, X) -> Any:
+        """The columns that the posterior is linear in, (n, columns): sparse where X is and they are its cells; NaN is
+        missing."""
+        if self.scores.terms is not None:
+            x = self.reader.read(X)
+            blocks = [_dense_cells(block) for block in (x.blocks if isinstance(x, Mixed) else (x,))]
+            values = [term.values(blocks[term.block]) for term in self.scores.terms]
+            return np.stack(values, axis=1) if values else np.zeros((x.n, 0))
+        if not (sparse.issparse(X) or isinstance(X, np.ndarray)):
+            X = np.asarray(X) if self.reader is None or isinstance(X, list) else _dense_cells(self.reader.read(X))
+        if self.binarize is None:
+            return X
+        above = (self.binarize < X).astype(np.float64)  # a missing cell stays missing
+        return above if sparse.issparse(X) else np.where(np.isnan(np.asarray(X, dtype=np.float64)), np.nan, above)
 
     def decision_function(self, X) -> np.ndarray:
         """log odds of the second class (n,), or a score for each class (n, k)."""
-        X = X if sparse.issparse(X) else np.asarray(X)
-        if self.binarize is not None:  # a missing cell stays missing
-            above = (self.binarize < X).astype(np.float64)
-            X = above if sparse.issparse(X) else np.where(np.isnan(np.asarray(X, dtype=np.float64)), np.nan, above)
+        X = self.design(X)
+        missing = None
+        if self.scores.share is not None and not sparse.issparse(X):
+            X = np.asarray(X, dtype=np.float64)
+            missing = np.isnan(X)
+            X = np.nan_to_num(X, posinf=np.inf, neginf=-np.inf)
         scores = X @ self.coef_.T + self.intercept_
+        if missing is not None and missing.any():
+            scores = scores - missing @ self.absent_.T
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X) -> np.ndarray:
@@ -584,3 +726,23 @@ class LinearPosterior:
 
     def predict(self, X) -> np.ndarray:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def _dense_cells(block: Block) -> np.ndarray:
+    return np.asarray(block.values) if isinstance(block, Codes) else block.rows(0, block.n).dense()  # type: ignore[union-attr]
+
+
+def term_name(term: Term, columns: list[str], schema: Any) -> str:
+    """The name of a column of a design: `size`, `size²`, `size·age`, `sky=grey`, `sky missing`."""
+    at = term.columns or term.places
+    first, last = columns[at[0]], columns[at[-1]]
+    if len(at) == 2:
+        return f"{first}²" if at[0] == at[1] else f"{first}·{last}"
+    if term.level is None:
+        return first
+    if schema is None:
+        return first if term.levels == 2 else f"{first}={term.level}"
+    if schema.gaps is not None and term.block == len(schema.groups) - 1:
+        return f"{first} missing"
+    levels = schema.fields[at[0]].levels
+    return f"{first}={levels[term.level] if term.level < len(levels) else '(unseen)'}"

@@ -15,6 +15,16 @@ from deciban.display import format_choices
 from deciban.errors import DataError
 
 Parents = tuple[tuple[int, ...], ...]
+CLASS = "class"  # name of the class if the labels have no name
+
+
+def class_node(names: Sequence[Any], own: str | None) -> str:
+    """Name of the class: that of the labels, unless a column has it."""
+    own = CLASS if own is None else own
+    name = CLASS if own in names else own
+    while name in names:
+        name += "_"
+    return name
 
 
 def parents_of(names: Sequence[Any], edges: Iterable[tuple[Any, Any]]) -> Parents:

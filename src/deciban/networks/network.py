@@ -378,6 +378,29 @@ class Network:
         return out
 
 
+@dataclass(frozen=True, eq=False)
+class ModelGraph:
+    """The graph of a classifier: its columns and the class, and the network where they have tables."""
+
+    names: tuple
+    parents: Parents
+    target: Any = None  # the name of the class; None: there is none
+    network: Network | None = None
+
+    @classmethod
+    def from_network(cls, network: Network, target: Any) -> ModelGraph:
+        return cls(network.names, network.parents, target, network)
+
+    @classmethod
+    def star(cls, columns: Sequence[Any], target: Any) -> ModelGraph:
+        """Naive Bayes: the class, the last node, is the parent of each column."""
+        return cls((*columns, target), (*(((len(columns),),) * len(columns)), ()), target)
+
+    @property
+    def is_star(self) -> bool:
+        return self.network is None
+
+
 def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(the distinct rows, which of them each row is)."""
     if len(rows) == 1:

@@ -1,6 +1,6 @@
 """Exact queries of a network, rows of named levels as codes, and leave-one-out of its tables.
 
-`query` returns P(targets | evidence) as a table with names, a `QueryResult`.
+`query` returns P(targets | evidence) as a table with names, a `QueryResult`; a `ConditionalTable` is that of a node.
 
 >>> import numpy as np
 >>> answer = QueryResult(("rain",), (("no", "yes"),), np.array([0.25, 0.75]), {"wet": "yes"}, np.log(0.4))
@@ -90,10 +90,7 @@ class QueryResult:
 
     def to_frame(self, library: str = "pandas") -> Any:
         """The same as a frame of pandas, polars or pyarrow."""
-        columns = [
-            frames.Column(name, np.array([*cells, None], dtype=object)[:-1]) for name, cells in self.to_dict().items()
-        ]
-        return frames.to_frame(columns, library)
+        return frame_of(self.to_dict(), library)
 
     def _table(self) -> Table:
         given = ", ".join(f"{name} = {level}" for name, level in self.evidence.items())
@@ -112,6 +109,79 @@ class QueryResult:
 
     def _repr_html_(self) -> str:
         return self._table().to_html()
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalTable:
+    """P(node | its parents): `values` has an axis for each parent, and one for the levels of the node."""
+
+    name: Any
+    parents: tuple
+    levels: tuple[tuple, ...]  # of the parents, and of the node
+    values: np.ndarray
+
+    @classmethod
+    def from_network(cls, network: Network, name: Any) -> ConditionalTable:
+        """The table of a node.
+
+        >>> tables = {"a": [0.5, 0.5], "b": [[1.0, 0.0], [0.25, 0.75]]}
+        >>> network = Network.of({"a": [0, 1], "b": ["x", "y"]}, [("a", "b")], tables)
+        >>> print(ConditionalTable.from_network(network, "b"))
+        P(b | a)
+          a       x       y
+          0  1.0000  0.0000
+          1  0.2500  0.7500
+        >>> ConditionalTable.from_network(network, "b").to_dict()
+        {'a': [0, 1], 'x': [1.0, 0.25], 'y': [0.0, 0.75]}
+        """
+        scope = network.scopes[_place(network, name)]
+        parents = tuple(network.names[i] for i in scope[:-1])
+        return cls(name, parents, tuple(network.levels[i] for i in scope), network.tables[scope[-1]])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def _heads(self) -> list[str]:
+        """A heading for each level of the node, other than the names of the parents."""
+        heads, parents = [str(level) for level in self.levels[-1]], [str(parent) for parent in self.parents]
+        unique = len({*heads, *parents}) == len(heads) + len(parents)
+        return heads if unique else [f"{self.name} = {level}" for level in self.levels[-1]]
+
+    def to_dict(self) -> dict[str, list]:
+        """A column of levels for each parent and one of probabilities for each level of the node, as plain lists."""
+        rows = list(product(*self.levels[:-1]))
+        given = {str(parent): [row[i] for row in rows] for i, parent in enumerate(self.parents)}
+        own = self.values.reshape(len(rows), -1).T.tolist()
+        return {**given, **dict(zip(self._heads(), own, strict=True))}
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """The same as a frame of pandas, polars or pyarrow."""
+        return frame_of(self.to_dict(), library)
+
+    def _table(self) -> Table:
+        title = f"P({self.name}{' | ' if self.parents else ''}{', '.join(map(str, self.parents))})"
+        shares = self.values.reshape(-1, self.values.shape[-1])
+        rows = [
+            (*map(str, given), *map(format_number, row))
+            for given, row in zip(product(*self.levels[:-1]), shares, strict=True)
+        ]
+        more = f"… and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+        head, left = (*map(str, self.parents), *self._heads()), range(len(self.parents))
+        return Table(title, head, rows[:SHOWN], notes=[more], left=left)
+
+    def __str__(self) -> str:
+        return self._table().to_text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self._table().to_html()
+
+
+def frame_of(cells: Mapping[Any, list], library: str) -> Any:
+    """Columns of plain values, by name, as a frame of pandas, polars or pyarrow."""
+    columns = [frames.Column(name, np.array([*own, None], dtype=object)[:-1]) for name, own in cells.items()]
+    return frames.to_frame(columns, library)
 
 
 def _code(name: Any, levels: Sequence, level: Any) -> int:

@@ -75,7 +75,9 @@ def marginal(table: np.ndarray, cell: float) -> np.ndarray:
     >>> np.exp(marginal(np.array([[2.0, 0.0]]), 1.0)).round(4).tolist()  # ½ · ⅔
     [0.3333]
     """
-    row = cell * table.shape[-1]
+    if not cell > 0:
+        raise DataError("`alpha` of 0 is no prior: nothing can be averaged over it\n\nhint: use alpha > 0")
+    row = cell * max(table.shape[-1], 1)
     rows = gammaln(row) - gammaln(table.sum(axis=-1) + row)
     cells = gammaln(table + cell) - gammaln(cell)
     return rows.reshape(len(table), -1).sum(axis=1) + cells.reshape(len(table), -1).sum(axis=1)

@@ -46,6 +46,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes
+from deciban.estimation.fractions import Factors, Quotients
 from deciban.networks.graph import Parents, topological
 from deciban.networks.network import Network
 from deciban.networks.query import Column, Left
@@ -260,6 +261,19 @@ class BackoffSmoothing:
         if isinstance(self.strength, str):
             return best_strengths(chain, self._alphas(chain))
         return (float(self.strength),) * (len(chain) - 1)
+
+    def quotients(self, t: DistinctRows, p: BackedOffTables) -> list[Quotients]:
+        """θ of each column as quotients; the back-off adds its strength to the denominator."""
+        out = []
+        for j, (own, table, m) in enumerate(zip(p.parents, p.tables, p.strengths, strict=True)):
+            chain = _chain(t, j, own)
+            added = m[-1] + self._alphas(chain)[-1] * chain[-1].shape[-1]
+            out.append(Quotients.from_table(table, chain[-1], added, own))
+        return out
+
+    def cell_factors(self, t: DistinctRows, p: BackedOffTables, rows: np.ndarray) -> Factors:
+        """Of known codes. A cell whose parents are missing has the probability that sums these out."""
+        return Factors.from_quotients(self.quotients(t, p), p.places(rows), logs=p.parts(rows))
 
     def leave_one_out(
         self, t: DistinctRows, p: BackedOffTables, rows: np.ndarray, y: np.ndarray, w, lone=None

@@ -234,7 +234,7 @@ def affine(
     """bias[c] + Σ_j coef[c, j] x[i, j], or of [x > above]. A missing cell takes back its share of the bias; where
     `strict`, it makes its row NaN."""
     packed = coef if type(coef) is Packed else Packed.of(coef)
-    if _core is None or (isinstance(x, Reals) and above is None and packed.rows.size > _SMALL**2):
+    if _core is None or not packed.k or (isinstance(x, Reals) and above is None and packed.rows.size > _SMALL**2):
         return spec.affine(x, packed.table, bias, share, above, strict)
     out = np.empty((x.n, len(bias)))
     cells = (x.values,) if isinstance(x, Reals) else (x.indptr, x.indices, x.values)

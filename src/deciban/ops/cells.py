@@ -21,6 +21,7 @@ from deciban.data.blocks import Reals
 from deciban.ops import spec
 from deciban.ops.spec import Rows, Shared
 from deciban.tallies import GridCounts, Moments, Sums
+from deciban.tallies.basic import distinct
 
 INFINITE, MISSING = 1, 2  # what the kernel may find
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
@@ -97,8 +98,9 @@ class Waiting:
         return replace(self, rows=(), grids=grids, gathered=self.gathered + size)
 
     def relabel(self, index: np.ndarray, k: int) -> Waiting:
-        known = self.counted() if self.shares else self.known
-        rows = () if self.shares else tuple(some.relabel(index, k) for some in self.rows)
+        count = self.shares or not distinct(index)  # rows that wait are ordered by class
+        known = self.counted() if count else self.known
+        rows = () if count else tuple(some.relabel(index, k) for some in self.rows)
         return Waiting(known.relabel(index, k), rows, endless=self.endless)
 
     def finite(self) -> bool:

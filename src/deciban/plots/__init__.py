@@ -15,16 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
-    from deciban.plots.distributions import class_densities, sigmoid
+    from deciban.plots.distributions import densities, sigmoid
     from deciban.plots.evidence import coefficient_path, inclusion, learning_curve, top_words, waterfall
+    from deciban.plots.histories import error_surface, training
+    from deciban.plots.networks import graph
     from deciban.plots.nomograms import nomogram
     from deciban.plots.regions import decision_regions
 
 _HOMES = {
-    "class_densities": "distributions",
     "coefficient_path": "evidence",
     "confusion_matrix": "curves",
     "decision_regions": "regions",
+    "densities": "distributions",
+    "error_surface": "histories",
+    "graph": "networks",
     "inclusion": "evidence",
     "learning_curve": "evidence",
     "nomogram": "nomograms",
@@ -33,6 +37,7 @@ _HOMES = {
     "roc": "curves",
     "sigmoid": "distributions",
     "top_words": "evidence",
+    "training": "histories",
     "waterfall": "evidence",
 }
 
@@ -50,10 +55,12 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "class_densities",
     "coefficient_path",
     "confusion_matrix",
     "decision_regions",
+    "densities",
+    "error_surface",
+    "graph",
     "inclusion",
     "learning_curve",
     "nomogram",
@@ -62,5 +69,6 @@ __all__ = [
     "roc",
     "sigmoid",
     "top_words",
+    "training",
     "waterfall",
 ]

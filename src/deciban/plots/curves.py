@@ -25,7 +25,16 @@ from deciban.plots.style import probabilities, takes_model
 
 
 @takes_model(probabilities, "y, proba")
-def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = None, label: str | None = None) -> Any:
+def roc(
+    y: Any,
+    proba: Any,
+    ax: Any = None,
+    *,
+    classes: Any = None,
+    of: Any = None,
+    label: str | None = None,
+    title: str = "ROC",
+) -> Any:
     """ROC curve: true positive rate against false positive rate, of (y, proba) or (model, X, y); returns the axes.
 
     y are labels, `proba` P(class | x), (n, k), or (n,) of the second of two classes. Two classes are one curve, more
@@ -42,14 +51,21 @@ def roc(y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = No
         x, line = metrics.roc(one.hit, one.score)
         text = f"{name}: area {area.value:.3f} ({area.low:.3f} – {area.high:.3f})"
         ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, label=text, gid="curve", zorder=3)
-    style.set_labels(ax, "ROC", "false positive rate", "true positive rate")
+    style.set_labels(ax, title, "false positive rate", "true positive rate")
     _square(ax, "lower right")
     return ax
 
 
 @takes_model(probabilities, "y, proba")
 def precision_recall(
-    y: Any, proba: Any, ax: Any = None, *, classes: Any = None, of: Any = None, label: str | None = None
+    y: Any,
+    proba: Any,
+    ax: Any = None,
+    *,
+    classes: Any = None,
+    of: Any = None,
+    label: str | None = None,
+    title: str = "Precision and recall",
 ) -> Any:
     """Precision over recall, in steps, of (y, proba) or (model, X, y); returns the axes. See `roc`.
 
@@ -66,7 +82,7 @@ def precision_recall(
         x, line = np.r_[0.0, recall], np.r_[precision[:1], precision]
         ax.plot(x, line, color=look.colour, ls=look.style, lw=1.8, drawstyle="steps-post", label=text, gid="curve")
         ax.axhline(one.hit.mean(), color=look.colour, lw=0.9, ls=(0, (1, 2)), zorder=1)
-    style.set_labels(ax, "Precision and recall", "recall", "precision")
+    style.set_labels(ax, title, "recall", "precision")
     _square(ax, "lower left")
     return ax
 
@@ -99,6 +115,7 @@ def reliability(
     of: Any = None,
     bins: int = 10,
     label: str | None = None,
+    title: str = "Reliability",
 ) -> Any:
     """The reliability diagram: observed frequency over predicted probability in bins, of (y, proba) or (model, X, y);
     returns the axes.
@@ -135,7 +152,7 @@ def reliability(
     ax.plot(middle, value, color=look.colour, marker=look.marker, ms=5, lw=1.2, label=text, gid="curve", zorder=3)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), aspect="equal")
     style.style_axes(ax, "both")
-    style.set_labels(ax, "Reliability", f"predicted probability of {what}", "observed frequency")
+    style.set_labels(ax, title, f"predicted probability of {what}", "observed frequency")
     style.legend(ax, loc="best")
     return ax
 
@@ -144,7 +161,7 @@ FULL = 20  # classes up to which counts are written into the cells
 
 
 @takes_model(lambda model, X, y: ((y, model.predict(X)), {}), "y, predicted")
-def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = None) -> Any:
+def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = None, title: str | None = None) -> Any:
     """Rows of each true class by the class that they were predicted as, of (y, predicted) or (model, X, y); returns the
     axes.
 
@@ -171,8 +188,8 @@ def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = N
     style.disable_mathtext(*ax.get_xticklabels(), *ax.get_yticklabels())
     ax.tick_params(length=0, colors=TEXT_COLOUR)
     ax.spines[:].set_visible(False)
-    right = f"{np.trace(table):,.0f} of {table.sum():,.0f} rows right"
-    style.set_labels(ax, f"Confusion: {right}", "predicted", "true")
+    right = f"Confusion: {np.trace(table):,.0f} of {table.sum():,.0f} rows right"
+    style.set_labels(ax, right if title is None else title, "predicted", "true")
     return ax
 
 

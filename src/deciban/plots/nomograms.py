@@ -69,6 +69,7 @@ class Scales:
     of: Any
     against: Any
     classes: np.ndarray
+    start: str = "prior"  # what `prior` is; of a linear score its intercept, or the score where all scales are 0
 
 
 def round_ticks(low: float, high: float, count: int) -> np.ndarray:
@@ -101,14 +102,14 @@ def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None
     found = _given(values, called, None if own is None else own.candidates())
     axes = [_axis(candidates) for candidates in found]
     if own is not None and own.anchored:
-        prior, parts = _weigh(own, a, b, [axis[0] for axis in axes])
+        (prior, parts), start = _weigh(own, a, b, [axis[0] for axis in axes]), "prior"
     else:
-        prior, parts = _linear(model, a, b, axes)
+        prior, parts, start = _linear(model, a, b, axes)
     out = [
         stepped(Scale(name, at, parts[j], _labels(name, at, levels), ticks))
         for j, (name, (at, ticks)) in enumerate(zip(called, axes, strict=True))
     ]
-    return Scales(tuple(out), prior, classes[a], classes[b], classes)
+    return Scales(tuple(out), prior, classes[a], classes[b], classes, start)
 
 
 def stepped(scale: Scale) -> Scale:
@@ -212,8 +213,9 @@ def _stretch(column: np.ndarray, most: int) -> np.ndarray:
     return np.concatenate([column, np.repeat(column[-1:], most - len(column))])
 
 
-def _linear(model: Any, a: int, b: int, axes: list) -> tuple[float, list[np.ndarray]]:
-    """The same of a linear score, counted from a 0 at the end of a column, or its middle; the rest is in the prior."""
+def _linear(model: Any, a: int, b: int, axes: list) -> tuple[float, list[np.ndarray], str]:
+    """The same of a linear score, counted from a 0 at the end of a column, or its middle; the rest is added to the
+    intercept. Last what that sum is called."""
     dense = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     coef, bias = (np.asarray(a, dtype=np.float64) for a in (np.atleast_2d(dense), np.atleast_1d(model.intercept_)))
     if len(coef) == 1:
@@ -221,7 +223,8 @@ def _linear(model: Any, a: int, b: int, axes: list) -> tuple[float, list[np.ndar
     slope = decision.DECIBAN * (coef[a] - coef[b])
     start = np.array([0.0 if at[0] * at[-1] == 0 else (at[0] + at[-1]) / 2 for at, _ in axes])
     prior = decision.DECIBAN * (bias[a] - bias[b]) + slope @ start
-    return float(prior), [slope[j] * (at - start[j]) for j, (at, _) in enumerate(axes)]
+    parts = [slope[j] * (at - start[j]) for j, (at, _) in enumerate(axes)]
+    return float(prior), parts, "zeros of all scales" if start.any() else "intercept"
 
 
 def _labels(name: str, values: np.ndarray, levels: Any) -> tuple[str, ...] | None:
@@ -553,7 +556,7 @@ class _Nomogram:
         ax.tick_params(axis="y", length=0)
         ax.spines[:].set_visible(False)
         left = len(self.whole.scales) - len(self.shown.scales)
-        notes = [f"prior {self.whole.prior:+.1f} decibans, counted in the probability".replace("-", "−")]
+        notes = [f"{self.whole.start} {self.whole.prior:+.1f} decibans, counted in the probability".replace("-", "−")]
         if len(self.whole.classes) > 2:
             notes.append(f"P is of {self.shown.of} and {self.shown.against} alone")
         if left:

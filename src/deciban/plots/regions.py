@@ -17,21 +17,23 @@ discriminants); a point of that plane is mapped back to a row with all other dir
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from deciban.data import frames
 from deciban.data.sampling import draw_rows
-from deciban.decision import log_proba_of
+from deciban.decision import is_own, log_proba_of
 from deciban.display import BACKGROUND, TEXT_COLOUR, cell_text, class_style, truncate
 from deciban.errors import DataError
 from deciban.plots import style as drawing
-from deciban.plots.style import called
+from deciban.plots.style import called, described
+
+Extent = tuple[float, float, float, float]  # left, right, low, high
 
 RIDGE = 1e-6  # of the mean variance, so that every scatter has an inverse
 
@@ -49,7 +51,7 @@ class Projection:
 
 def slice_projection(columns: list[frames.Column], two: Any, library: str | None) -> Projection:
     """Two columns, by index or name, all others fixed."""
-    a, b = (_place(columns, one) for one in two)
+    a, b = (find_numbers(columns, one) for one in two)
     still = [_typical(column) for column in columns]
 
     def rows(points: np.ndarray) -> Any:
@@ -124,16 +126,22 @@ def _means(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return (sums / np.bincount(codes)[:, None])[codes]
 
 
-def _place(columns: list[frames.Column], one: Any) -> int:
+def find_column(columns: list[frames.Column], one: Any) -> int:
+    """The place of a column by its name, or by its index."""
     names = [column.name for column in columns]
-    places = [j for j, name in enumerate(names) if name == one]
-    if not places and isinstance(one, int | np.integer) and -len(columns) <= one < len(columns):
-        places = [int(one) % len(columns)]
-    if not places:
-        raise DataError(f"there is no column {one!r} among {names}\n\nhint: name two columns of X")
-    if columns[places[0]].levels is not None:
-        raise DataError(f"column `{one}` holds no numbers\n\nhint: regions are drawn over two columns of numbers")
-    return places[0]
+    if one in names:
+        return names.index(one)
+    if isinstance(one, int | np.integer) and -len(columns) <= one < len(columns):
+        return int(one) % len(columns)
+    raise DataError(f"there is no column {one!r} among {names}\n\nhint: a column is a name, or an index from 0")
+
+
+def find_numbers(columns: list[frames.Column], one: Any) -> int:
+    """The place of a column of numbers."""
+    place = find_column(columns, one)
+    if columns[place].levels is not None:
+        raise DataError(f"column `{one}` holds no numbers\n\nhint: a plane has two columns of numbers")
+    return place
 
 
 def _typical(column: frames.Column) -> Any:
@@ -145,6 +153,11 @@ def _typical(column: frames.Column) -> Any:
 
 STEPS = 160
 FAINT = 0.62  # how much paper shines through where a class is certain
+LONGEST = 4.0  # times the other axis, up to which both have the same scale by default
+WIDEST = 2.5  # times the other axis, in a picture of equal scales
+UNSURE = -12.0, -600.0  # log probabilities above which odds are exact: of all libraries, and of those that compute logs
+TIP = 0.32  # of an arrow's length: from its tip to the middle of its name
+DENSE = 400  # rows that the arrow is kept away from
 RINGS = np.exp(-0.5 * np.array([3.0, 2.0, 1.0]) ** 2)  # of the peak: a normal density at 3, 2 and 1 deviations
 
 
@@ -156,41 +169,70 @@ def decision_regions(
     *,
     columns: Any = None,
     contours: bool | None = None,
+    equal: bool | None = None,
+    normal: bool = False,
     points: int = 1000,
     steps: int | None = None,
-    aspect: str | None = None,
+    title: str | None = None,
 ) -> Any:
-    """The regions of any fitted classifier with `predict_proba`, over rows X (a frame or an array); returns the axes.
+    """The regions of any fitted classifier with `predict_proba` over rows; returns the axes.
 
-    `columns` names two columns (or their places) where X has more: the others stay at their median. Without it, rows of
-    more than two columns are drawn in the plane of their first two discriminants, which needs y. Rings are the class
-    densities (of models that have them, in two dimensions as they are) at 1, 2 and 3 deviations of a normal;
-    `contours` asks for them or not. At most so many `points` are drawn. aspect: "equal" makes a unit of both axes the
-    same length, so that angles and circles are what they are; "auto" fills the axes. By default equal, unless one axis
-    would be more than twice as long as the other; four times where both have one unit (columns without names,
-    discriminants, names that end in the same unit, as "width (cm)").
+    Parameters
+    ----------
+    model : fitted classifier with `predict_proba`, of any library
+    X : frame or array of shape (n, d)
+        Rows of more than two columns are drawn in the plane of their first two discriminants, which needs y.
+    y : labels of shape (n,), or the name of a column of X, optional
+    ax : matplotlib axes, by default new ones
+    columns : pair of names or indices, optional
+        Two columns of X; the others stay at their median.
+    contours : bool, optional
+        Whether the class densities are drawn, as rings at 1, 2 and 3 deviations of a normal; by default where X has two
+        columns and the model has densities.
+    equal : bool, optional
+        Whether a unit of both axes has the same length, so that angles and circles are what they are. By default yes,
+        unless one axis would be more than four times as long as the other.
+    normal : bool, default False
+        Whether w, the direction in which the log odds of two classes grow, is drawn as an arrow at a right angle to
+        their boundary. It points to the class that comes later in `classes_`, and needs boundaries that are lines: LDA,
+        logistic regression, Fisher's discriminant, naive Bayes with a shared variance. The scales are equal then.
+    points : int, default 1000
+        At most so many rows are drawn.
+    steps : int, default 160
+        Number of values of each axis at which the model is asked.
+    title : str, optional
+        By default the model with its settings, and how many rows are right.
 
-    >>> from deciban import GaussianNB
+    Examples
+    --------
+    >>> from deciban import LinearDiscriminantAnalysis
     >>> X, y = [[0.0, 0.0], [1.0, 2.0], [4.0, 1.0], [5.0, 3.0]], ["a", "a", "b", "b"]
-    >>> ax = decision_regions(GaussianNB().fit(X, y), X, y, steps=20)
+    >>> ax = decision_regions(LinearDiscriminantAnalysis().fit(X, y), X, y, steps=20, normal=True)
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
     ('x0', ['a', 'b'])
+    >>> ax.texts[-1].get_text()
+    'w'
     """
     X, y = frames.take_target(X, y)
     plane = _plane(X, y, columns)
-    seen = _GridPrediction.of(model, plane, steps or STEPS)
-    shape = aspect or _aspect(seen.extent, plane.names)
-    ax = drawing.axes(ax, *_size(seen.extent, shape))
+    extent, same = fitting_extent(plane.points, _wants_equal(equal, normal))
+    seen = _GridPrediction.of(model, plane, extent, steps or STEPS)
+    ax = drawing.axes(ax, *figure_size(extent, same))
     k = len(seen.classes)
     looks = [class_style(c, k) for c in range(k)]
-    ax.imshow(_blend(seen.proba, looks), extent=seen.extent, origin="lower", aspect=shape, interpolation="bilinear")
+    shape: Any = "equal" if same else "auto"
+    ax.imshow(_blend(seen.proba, looks), extent=extent, origin="lower", aspect=shape, interpolation="bilinear")
     _boundaries(ax, seen)
-    if contours or (contours is None and plane.whole):
-        _density_contours(ax, seen, looks)
-    _points(ax, plane, y, seen.classes, looks, points)
-    ax.set(xlim=seen.extent[:2], ylim=seen.extent[2:])
+    if (contours or (contours is None and plane.whole)) and seen.joint is not None:
+        density_contours(ax, seen.x, seen.y, seen.joint, looks)
+    draw_points(ax, plane.points, y, seen.classes, looks, points)
+    if normal:
+        _draw_normals(ax, seen, plane.points, called(model))
+    ax.set(xlim=extent[:2], ylim=extent[2:])
     drawing.style_axes(ax)
-    drawing.set_labels(ax, called(model) + _right(model, X, y) + plane.note, *plane.names)
+    drawing.set_labels(
+        ax, described(model) + _right(model, X, y) + plane.note if title is None else title, *plane.names
+    )
     drawing.legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
@@ -200,7 +242,7 @@ def _plane(X: Any, y: Any, columns: Any) -> Projection:
     table = frames.columns(X if framed else np.asarray(X))
     library = frames.library(X) if framed else None
     if len(table) == 1:
-        raise DataError("X has one column, and regions have two\n\nhint: `sigmoid` draws one, `class_densities` too")
+        raise DataError("X has one column, and regions have two\n\nhint: `sigmoid` draws one, `densities` too")
     if columns is None and len(table) > 2:
         if y is None:
             raise DataError(
@@ -218,49 +260,62 @@ class _GridPrediction:
     proba: np.ndarray  # (steps, steps, k)
     logs: np.ndarray  # (steps, steps, k), log posterior, far from 0 too
     joint: np.ndarray | None  # (steps, steps, k), log density and prior
-    extent: tuple[float, float, float, float]
+    extent: Extent
     x: np.ndarray
     y: np.ndarray
 
     @classmethod
-    def of(cls, model: Any, plane: Projection, steps: int) -> _GridPrediction:
-        (left, right), (low, high) = (_span(plane.points[:, j]) for j in (0, 1))
-        x, y = np.linspace(left, right, steps), np.linspace(low, high, steps)
+    def of(cls, model: Any, plane: Projection, extent: Extent, steps: int) -> _GridPrediction:
+        x, y = np.linspace(*extent[:2], steps), np.linspace(*extent[2:], steps)
         rows = plane.rows(np.column_stack([a.ravel() for a in np.meshgrid(x, y)]))
         proba = np.asarray(model.predict_proba(rows), dtype=np.float64)
         logs = np.asarray(log_proba_of(model, rows))
-        joint = np.asarray(model.predict_joint_log_proba(rows)) if hasattr(model, "predict_joint_log_proba") else None
+        joint = np.asarray(model.predict_joint_log_proba(rows)) if _has_densities(model) else None
         shape = (steps, steps, proba.shape[1])
         return cls(
             np.asarray(model.classes_),
             proba.reshape(shape),
             np.maximum(logs, -700.0).reshape(shape),
             None if joint is None else joint.reshape(shape),
-            (left, right, low, high),
+            extent,
             x,
             y,
         )
 
 
-def _aspect(extent: tuple[float, float, float, float], names: tuple[str, str]) -> str:
-    """Equal units, where both axes have about as many of them."""
-    left, right, low, high = extent
-    most = 4.0 if _unit(names[0]) == _unit(names[1]) is not None else 2.0
-    return "equal" if 1 / most <= (right - left) / (high - low) <= most else "auto"
+def _has_densities(model: Any) -> bool:
+    if not is_own(model):
+        return hasattr(model, "predict_joint_log_proba")
+    state = model._tally_state()
+    return state is not None and state.family.density
 
 
-def _unit(name: str) -> str | None:
-    """The unit of an axis, if its name contains one."""
-    if re.fullmatch(r"x\d+|(first|second) discriminant", name):
-        return ""
-    found = re.search(r"[(\[]([^()\[\]]+)[)\]]$", name)
-    return None if found is None else found[1]
+def _wants_equal(equal: bool | None, normal: bool) -> bool | None:
+    if normal and equal is False:
+        raise DataError(
+            "normal=True with equal=False: a right angle is one only where both axes have the same scale\n\n"
+            "hint: leave out `equal`"
+        )
+    return normal or equal
 
 
-def _size(extent: tuple[float, float, float, float], aspect: str) -> tuple[float, float]:
+def fitting_extent(points: np.ndarray, equal: bool | None) -> tuple[Extent, bool]:
+    """(the limits of both axes, whether their units have the same length): those of the points (n, 2) and a margin. By
+    default units are the same unless one axis would be too long; where they are, a short axis is made longer."""
+    (left, right), (low, high) = (_span(points[:, j]) for j in (0, 1))
+    wide, tall = right - left, high - low
+    if equal is None:
+        equal = max(wide, tall) <= LONGEST * min(wide, tall)
+    if equal:
+        wider, taller = (max(0.0, other / WIDEST - own) / 2 for own, other in ((wide, tall), (tall, wide)))
+        left, right, low, high = left - wider, right + wider, low - taller, high + taller
+    return (left, right, low, high), equal
+
+
+def figure_size(extent: Extent, equal: bool) -> tuple[float, float]:
     """Inches of a picture whose axes have that shape and much the same area, with room for names."""
     left, right, low, high = extent
-    ratio = (right - left) / (high - low) if aspect == "equal" else 1.15
+    ratio = (right - left) / (high - low) if equal else 1.15
     return float(np.clip(np.sqrt(15 * ratio), 2.6, 6.4)) + 1.3, float(np.clip(np.sqrt(15 / ratio), 1.6, 5.6)) + 0.9
 
 
@@ -297,23 +352,113 @@ def _boundaries(ax: Any, seen: _GridPrediction) -> None:
             )
 
 
-def _density_contours(ax: Any, seen: _GridPrediction, looks: list) -> None:
-    if seen.joint is None:
-        return
+def density_contours(ax: Any, x: np.ndarray, y: np.ndarray, logs: np.ndarray, looks: list) -> None:
+    """Rings of log densities (y, x, k), up to a term of each class."""
     for c, look in enumerate(looks):
         with np.errstate(invalid="ignore"):
-            height = np.exp(seen.joint[:, :, c] - seen.joint[:, :, c].max())
+            height = np.exp(logs[:, :, c] - logs[:, :, c].max())
         if np.isfinite(height).all() and height.min() < RINGS[-1]:
-            ax.contour(seen.x, seen.y, height, levels=RINGS, colors=look.colour, linewidths=0.9, zorder=1)
+            ax.contour(
+                x, y, height, levels=RINGS, colors=look.colour, linewidths=0.9, linestyles=[look.style], zorder=1
+            )
 
 
-def _points(ax: Any, plane: Projection, y: Any, classes: np.ndarray, looks: list, most: int) -> None:
+def draw_points(ax: Any, points: np.ndarray, y: Any, classes: np.ndarray, looks: list, most: int) -> None:
+    """Rows (n, 2), at most so many, in the colours and marks of their classes; none without labels."""
     if y is None:
         return
     labels = np.asarray(y)
     some = draw_rows(np.unique(labels, return_inverse=True)[1], most)
     size = 26 if len(some) <= 300 else 14
     for c, look in enumerate(looks):
-        at = plane.points[some][labels[some] == classes[c]]
+        at = points[some][labels[some] == classes[c]]
         style = {"s": size, "color": look.colour, "marker": look.marker, "edgecolors": BACKGROUND, "linewidths": 0.5}
         ax.scatter(at[:, 0], at[:, 1], label=truncate(str(classes[c]), 20), zorder=3, **style)
+
+
+# w, at a right angle to the boundary of two classes
+
+
+def _draw_normals(ax: Any, seen: _GridPrediction, points: np.ndarray, name: str) -> None:
+    """An arrow and its right angle on the boundary of each pair of classes, where the fewest rows lie."""
+    scores = _linear_scores(seen)
+    if scores is None:
+        raise DataError(
+            f"the boundary of {name} is not a line, so it has no normal w\n\n"
+            "hint: leave out `normal`, or draw LDA, logistic regression, or naive Bayes with a shared variance"
+        )
+    left, right, low, high = seen.extent
+    length = (0.17 if len(scores) == 2 else 0.13) * min(right - left, high - low)
+    for a, b in combinations(range(len(scores)), 2):
+        base, towards = _base_of_normal(scores, a, b, seen.extent, length, points)
+        if base is None:
+            continue
+        along = np.array([-towards[1], towards[0]])
+        corner = 0.22 * length * np.array([along, along + towards, towards]) + base
+        halo = _halo()
+        ax.plot(*corner.T, color=TEXT_COLOUR, lw=1.0, gid="right angle", zorder=5, path_effects=halo)
+        line = {"arrowstyle": "-|>,head_length=0.55,head_width=0.25", "lw": 2.0, "shrinkA": 0, "shrinkB": 0}
+        arrow = ax.annotate(
+            "", base + length * towards, base, arrowprops={**line, "color": TEXT_COLOUR}, gid="normal", zorder=6
+        )
+        arrow.arrow_patch.set_path_effects(halo)
+        at = base + (1 + TIP) * length * towards
+        style = {"ha": "center", "va": "center", "fontsize": 12, "weight": "bold", "color": TEXT_COLOUR}
+        ax.text(*at, "w", path_effects=halo, zorder=6, **style)
+
+
+def _halo() -> list:
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=4.0, foreground=BACKGROUND)]
+
+
+def _linear_scores(seen: _GridPrediction) -> np.ndarray | None:
+    """(k, 3): log odds of each class against the first as a linear function of both axes (two slopes, and its value at
+    the origin), from the predictions where neither is certain; None: they are not linear."""
+    x, y = np.meshgrid(seen.x, seen.y)
+    middle, half = np.array([x.mean(), y.mean()]), np.array([np.ptp(x), np.ptp(y)]) / 2
+    cells = np.column_stack([(x.ravel() - middle[0]) / half[0], (y.ravel() - middle[1]) / half[1], np.ones(x.size)])
+    logs = seen.logs.reshape(-1, len(seen.classes))
+    out = np.zeros((len(seen.classes), 3))
+    for c in range(1, len(out)):
+        least = np.minimum(logs[:, 0], logs[:, c])
+        chosen = next((rows for rows in (least > at for at in UNSURE) if np.linalg.matrix_rank(cells[rows]) == 3), None)
+        if chosen is None:
+            return None
+        odds = (logs[:, c] - logs[:, 0])[chosen]
+        found = np.linalg.lstsq(cells[chosen], odds, rcond=None)[0]
+        if np.abs(cells[chosen] @ found - odds).max() > 1e-6 * max(1.0, float(np.ptp(odds))):
+            return None
+        slopes = found[:2] / half
+        out[c] = *slopes, found[2] - slopes @ middle
+    return out
+
+
+def _base_of_normal(
+    scores: np.ndarray, a: int, b: int, extent: Extent, length: float, points: np.ndarray
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """(a point of the boundary of two classes, None where it is not in the picture; the direction of w)."""
+    *slope, start = scores[b] - scores[a]
+    w = np.array(slope)
+    size = np.linalg.norm(w)
+    if size == 0:
+        return None, w
+    towards, corners = w / size, np.reshape(extent, (2, 2)).T
+    middle = corners.mean(axis=0)
+    nearest = middle - (w @ middle + start) / size * towards
+    reach = np.linalg.norm(corners[1] - corners[0])
+    along = np.array([-towards[1], towards[0]])
+    places = np.linspace(-reach, reach, 801)
+    line = nearest + places[:, None] * along
+    ends = np.stack([line, line + (1 + 2 * TIP) * length * towards, line + 0.3 * length * along])
+    inside = ((ends > corners[0]) & (ends < corners[1])).all(axis=(0, 2))
+    each = line @ scores[:, :2].T + scores[:, 2]
+    inside &= each.max(axis=1) <= each[:, [a, b]].max(axis=1) + 1e-9 * np.abs(each).max()
+    if not inside.any():
+        return None, towards
+    line, places = line[inside], places[inside]
+    stations = line[:, None] + np.linspace(0, 1 + TIP, 7)[:, None] * length * towards
+    near = np.linalg.norm(stations[:, :, None] - points[:DENSE], axis=3).min(axis=1) < 0.3 * length
+    cost = near.sum(axis=1) + np.abs(places - np.median(places)) / reach
+    return line[cost.argmin()], towards

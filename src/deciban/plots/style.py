@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ from deciban.display import (
 from deciban.errors import DataError
 
 CHANCES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.05, 0.95, 1e-4, 0.9999, 1e-6)
+
+LINE = 56  # letters of a line of a title
 
 
 def import_pyplot() -> Any:
@@ -80,7 +83,7 @@ def set_labels(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
 
 
 def legend(ax: Any, **more: Any) -> None:
-    """The legend, its names taken literally; none where there is a single entry."""
+    """The legend, its names taken literally; none where nothing has a name."""
     if ax.get_legend_handles_labels()[1]:
         disable_mathtext(
             *ax.legend(**{"frameon": False, "fontsize": 8.5, "labelcolor": TEXT_COLOUR, **more}).get_texts()
@@ -164,12 +167,17 @@ def _finish(ax: Any, bars: list, account: EvidenceTable, low: float, high: float
 
 
 def takes_model(
-    prepare: Callable[[Any, Any, Any], tuple[tuple, dict]], other: str, needs_y: bool = True, holds: str = ""
+    prepare: Callable[[Any, Any, Any], tuple[tuple, dict]],
+    other: str,
+    needs_y: bool = True,
+    holds: str = "",
+    needs_rows: bool = True,
 ) -> Callable:
     """Decorate a picture so that it takes `(model, X, y)`, too.
 
     `prepare(model, X, y)` gives the arguments that the picture takes instead, and settings; `other` names these
     arguments in errors; `holds` is an attribute that the first of them has, which distinguishes it from a table.
+    Without `needs_rows` a model may come alone.
 
     >>> @takes_model(lambda model, X, y: ((y, model.predict(X)), {}), "y, predicted")
     ... def count_right(y, predicted):
@@ -193,7 +201,7 @@ def takes_model(
             rest, given = list(args[1:]), dict(more)
             X = rest.pop(0) if rest else given.pop("X", None)
             y = rest.pop(0) if rest and needs_y else given.pop("y", None)
-            if X is None or (y is None and needs_y):
+            if needs_rows and (X is None or (y is None and needs_y)):
                 raise DataError(f"`{name}` of a model needs rows\n\nhint: {name}{form}, or {name}({other})")
             X, y = frames.take_target(X, y)
             values, settings = prepare(args[0], X, y)
@@ -211,10 +219,33 @@ def is_model(thing: Any) -> bool:
 
 def called(model: Any) -> str:
     """The name of a model: its class, or the steps of a pipeline."""
+    return " → ".join(type(step).__name__ for step in _steps(model))
+
+
+def described(model: Any) -> str:
+    """The name of a model with the settings that differ from their defaults, in lines.
+
+    >>> from deciban import LogisticRegression
+    >>> described(LogisticRegression(C=10))
+    'LogisticRegression(C=10)'
+    """
+    texts = (" ".join(repr(step).split()).removesuffix("()") for step in _steps(model))
+    names = [type(step).__name__ for step in _steps(model)]
+    shown = [text if text.startswith(name) else name for text, name in zip(texts, names, strict=True)]
+    return in_lines(" → ".join(truncate(text, 2 * LINE) for text in shown))
+
+
+def in_lines(title: str) -> str:
+    """A title in lines of one length."""
+    return fill(title, LINE)
+
+
+def _steps(model: Any) -> list:
+    """Those of a pipeline, of pipelines in it too; else the model alone."""
     steps = getattr(model, "steps", None)
-    if isinstance(steps, list):
-        return " → ".join(called(step) for _, step in steps if step not in (None, "passthrough"))
-    return type(model).__name__
+    if not isinstance(steps, list):
+        return [model]
+    return [inner for _, step in steps if step not in (None, "passthrough") for inner in _steps(step)]
 
 
 def probabilities(model: Any, X: Any, y: Any) -> tuple[tuple, dict]:

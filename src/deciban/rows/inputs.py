@@ -519,7 +519,7 @@ def overflow_error(magnitude: float) -> SupportError:
     )
 
 
-def check_finite(x: Block, names: Any = None) -> None:
+def check_finite(x: Block, names: Any = None, model: str = "LogisticRegression") -> None:
     """Raise an error that names the first cell that is missing, or else infinite: for linear scores, which need every
     cell."""
     assert isinstance(x, Reals | Counts)
@@ -533,7 +533,7 @@ def check_finite(x: Block, names: Any = None) -> None:
     where = f"first in row {row}, {called(column, names)}"
     if missing.any():
         raise SupportError(
-            f"Input X contains NaN ({where}), and LogisticRegression takes no missing values\n\n"
+            f"Input X contains NaN ({where}), and {model} takes no missing values\n\n"
             "hint: MixedNB does; or fill them in first (sklearn.impute)"
         )
     raise SupportError(

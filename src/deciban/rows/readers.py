@@ -68,6 +68,7 @@ class ArrayReader:
     target: str | None = None  # name of the label column
     origin: ArrayKind = field(default_factory=lambda: ArrayKind.plain)
     schema: ClassVar[None] = None
+    library: ClassVar[None] = None  # frames are read as arrays
     LEARNED: ClassVar[tuple[str, ...]] = ("d", "names", "labels", "ignored", "target", "origin")
 
     def training(self, X: Any, y: Any, first: bool = True) -> Training:

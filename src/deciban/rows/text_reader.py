@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
 from deciban.data.blocks import Table
-from deciban.data.frames import missing_rows
+from deciban.data.frames import labels_of_indicators, missing_rows
 from deciban.errors import DataError, NotAdditiveError
 from deciban.mail.strip import check_parts, stripped
 from deciban.rows.labels import label_codes
@@ -90,6 +90,7 @@ class TextReader:
     def labelled(self, texts: Any, labels: Any) -> tuple[Any, np.ndarray]:
         """(the texts, their labels), checked."""
         check_texts(texts)
+        labels = labels_of_indicators(labels)
         y = column_or_1d(labels if not hasattr(labels, "to_numpy") else labels.to_numpy())
         texts = self.read(texts if hasattr(texts, "__len__") else list(texts))
         if len(texts) != len(y):

@@ -52,7 +52,7 @@ class State:
 @dataclass(frozen=True)
 class Solution:
     w: np.ndarray
-    reason: str  # "gradient", "precision" (rounding prevents further decrease), "stuck" or "max_iter"
+    reason: str  # "gradient", "precision" (rounding prevents further decrease), "stuck", "diverged" or "max_iter"
     n_iter: int
     value: float
     gradient: np.ndarray = field(repr=False)
@@ -93,8 +93,10 @@ def solve(
     max_iter: int,
     watch: Callable[[int, State], Any] | None = None,
 ) -> Solution:
-    """Step until done; `watch(n_iter, state)` is called after each step."""
+    """Step until done; `watch(n_iter, state)` is called at the start and after each step."""
     state, n_iter = solver.init(objective, w), 0
+    if watch is not None:
+        watch(n_iter, state)
     while (reason := solver.done(objective, state, tol)) is None and n_iter < max_iter:
         state, n_iter = solver.step(objective, state), n_iter + 1
         if watch is not None:

@@ -67,6 +67,15 @@ class OnlineAverage:
         return OnlineAverage(coef, mean, past)
 
 
+def squared_lengths(rows: Table, intercept: bool) -> np.ndarray:
+    """|x|² of each row, (n,), with the 1 of an intercept."""
+    x = rows.x
+    if isinstance(x, Counts):
+        return np.bincount(x.row_of(), np.asarray(x.stored, dtype=np.float64) ** 2, minlength=x.n) + intercept
+    assert isinstance(x, Reals)
+    return np.square(np.asarray(x.values, dtype=np.float64)).sum(axis=1) + intercept
+
+
 def _spread(rows: Table):
     """Sparse rows in small chunks, since the rule makes them dense."""
     if isinstance(rows.x, Reals):
@@ -83,26 +92,30 @@ class Sgd(Smooth):
     """Passes of the online rule over shuffled rows; one step is one pass.
 
     The result is the average of the parameters at the ends of passes, with weight t for pass t. The step of the rule
-    decreases by passes^−⅓, slowly enough for directions of little curvature.
+    decreases by passes^−⅓, slowly enough for directions of little curvature. The mean square length of all rows is
+    known from the start: with that of the rows so far, the first rows of a pass would have steps that depend on their
+    own lengths, and the limit would be another point than the minimum.
     """
 
     speed: float = 1.0
     seed: int = 0
 
     def init(self, objective: Any, w: np.ndarray) -> State:
-        return self._state(objective, w, objective.table(w), 0)
+        rows, intercept = objective.rows, objective.p > objective.d
+        past = np.array([rows.n, squared_lengths(rows, intercept).sum()])
+        return self._state(objective, w, objective.table(w), 0, past)
 
     def step(self, objective: Any, state: State) -> State:
-        rows, (coef, passes) = objective.rows, state.internal
+        rows, (coef, passes, past) = objective.rows, state.internal
         order = np.random.default_rng([self.seed, passes]).permutation(rows.n)
         shuffled = Table(rows.x.take(order), rows.y[order], None if rows.w is None else rows.w[order], rows.k)
         decay, speed = objective.ridge / objective.weight, self.speed / np.cbrt(1.0 + passes)
-        coef = OnlineAverage.start(coef).read(shuffled, decay, speed).coef
-        return self._state(objective, state.w + 2.0 / (passes + 2.0) * (coef.ravel() - state.w), coef, passes + 1)
+        coef = OnlineAverage(coef, coef, past).read(shuffled, decay, speed).coef
+        return self._state(objective, state.w + 2.0 / (passes + 2.0) * (coef.ravel() - state.w), coef, passes + 1, past)
 
     def done(self, objective: Any, state: State, tol: float) -> str | None:
         return "gradient" if state.steepness <= tol * objective.weight else None
 
-    def _state(self, objective: Any, w: np.ndarray, coef: np.ndarray, passes: int) -> State:
+    def _state(self, objective: Any, w: np.ndarray, coef: np.ndarray, passes: int, past: np.ndarray) -> State:
         value, gradient = objective.slope(w)
-        return State(w, value, gradient, np.zeros_like(w), np.inf, internal=(coef, passes))
+        return State(w, value, gradient, np.zeros_like(w), np.inf, internal=(coef, passes, past))

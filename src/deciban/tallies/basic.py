@@ -47,9 +47,18 @@ def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def scatter_classes(a: np.ndarray, index: np.ndarray, k: int) -> np.ndarray:
+    """a (classes, …) as (k, …), where a[c] is added at index[c]."""
     out = np.zeros((k, *a.shape[1:]))
-    out[index] = a
+    if distinct(index):
+        out[index] = a
+    else:
+        np.add.at(out, index, a)
     return out
+
+
+def distinct(index: np.ndarray) -> bool:
+    """Whether all classes stand at places of their own."""
+    return len(np.unique(index)) == len(index)
 
 
 def doubles(*arrays: np.ndarray) -> bool:
@@ -106,8 +115,23 @@ class Tally:
         return self * scale
 
     def relabel(self, index: np.ndarray, k: int):
-        """The same tally in a list of k classes, where class c stands at index[c]."""
+        """The same tally in a list of k classes, where class c stands at index[c]; classes at one place are one."""
         return replace(self, **{f.name: scatter_classes(getattr(self, f.name), index, k) for f in fields(self)})
+
+    def collapse(self) -> Any:
+        """All classes as one, k = 1."""
+        raise NotImplementedError
+
+    def _relabel_collapsed(self, index: np.ndarray, k: int):
+        """`relabel` of a tally whose classes do not add cell by cell."""
+        if distinct(index):
+            return Tally.relabel(self, index, k)
+        names, places = [f.name for f in fields(self)], np.unique(index)
+        groups = [replace(self, **{name: getattr(self, name)[index == at] for name in names}) for at in places]
+        whole = [group.collapse() for group in groups]
+        return replace(self, **{name: np.concatenate([getattr(one, name) for one in whole]) for name in names}).relabel(
+            places, k
+        )
 
 
 @dataclass(frozen=True)
@@ -320,6 +344,9 @@ class Moments(Tally):
 
     def __mul__(self, scale: float) -> Moments:
         return Moments(self.n * scale, self.mean, self.m2 * scale)
+
+    def relabel(self, index: np.ndarray, k: int) -> Moments:
+        return self._relabel_collapsed(index, k)
 
     def part(self, columns) -> Moments:
         """Of some of the columns."""

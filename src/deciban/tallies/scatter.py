@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, divide, doubles, scatter_classes, subtract
+from deciban.tallies.basic import Tally, distinct, divide, doubles, scatter_classes, subtract
 
 
 def negative_squares(scatter: np.ndarray) -> np.ndarray:
@@ -90,6 +90,9 @@ class Quartic(Tally):
     def __mul__(self, scale: float) -> Quartic:
         return Quartic(self.n * scale, self.mean, self.p11 * scale, self.p21 * scale, self.p22 * scale)
 
+    def relabel(self, index: np.ndarray, k: int) -> Quartic:
+        return self._relabel_collapsed(index, k)
+
     def collapse(self) -> Quartic:
         """All classes as one, k = 1."""
         n = self.n.sum(keepdims=True)
@@ -151,8 +154,13 @@ class Scatter(Tally):
         return Scatter(self.n * scale, self.mean, self.scatter * scale, self.pooled)
 
     def relabel(self, index: np.ndarray, k: int) -> Scatter:
-        scatter = self.scatter if self.pooled else scatter_classes(self.scatter, index, k)
-        return Scatter(scatter_classes(self.n, index, k), scatter_classes(self.mean, index, k), scatter, self.pooled)
+        n, scatter = scatter_classes(self.n, index, k), self.scatter
+        if distinct(index):
+            mean = scatter_classes(self.mean, index, k)
+        else:  # classes that become one have their distances from the common mean in its scatter
+            mean = divide(scatter_classes(self.n[:, None] * self.mean, index, k), n[:, None])
+            scatter = scatter + _outer(self.n, self.mean - mean[index], self.pooled)
+        return Scatter(n, mean, scatter if self.pooled else scatter_classes(scatter, index, k), self.pooled)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ Any other vectoriser (tf-idf, hashes, its own min_df) is fitted once, and its co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +47,29 @@ def _ngram_range(ngram_range: Any) -> dict[str, Any]:
     return {"ngram_range": (int(low), int(high))}
 
 
+def _token_pattern(token_pattern: Any, features: str) -> dict[str, Any]:
+    if token_pattern is None:
+        return {}
+    if "analyzer" in NAMED[features]:
+        raise DataError(
+            f"`token_pattern` is given, and features={features!r} has no tokens\n\n"
+            "hint: features='words' or 'words+bigrams', or leave `token_pattern` out"
+        )
+    try:
+        groups = re.compile(token_pattern).groups
+    except re.error as error:
+        raise DataError(
+            f"`token_pattern` is {token_pattern!r}, which is no regular expression: {error}\n\n"
+            r"hint: r'\w+' are words of one letter or more, r'\S+' all between spaces"
+        ) from None
+    if groups > 1:
+        raise DataError(
+            f"`token_pattern` is {token_pattern!r}, with {groups} groups\n\n"
+            "hint: at most one group, which is the token; write the others as (?:…)"
+        )
+    return {"token_pattern": token_pattern}
+
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """A vectoriser; fitted, if its columns are fixed."""
@@ -53,8 +77,9 @@ class Features:
     vectorizer: Any
 
     @classmethod
-    def from_settings(cls, features: Any, ngram_range: Any = None) -> Features:
-        """From the settings: a name and a range of consecutive words or characters; or a vectoriser, used unchanged.
+    def from_settings(cls, features: Any, ngram_range: Any = None, token_pattern: Any = None) -> Features:
+        """From the settings: a name, a range of consecutive words or characters and the pattern of a word; or a
+        vectoriser, used unchanged.
 
         >>> Features.from_settings("words", (1, 2)).vectorizer.ngram_range
         (1, 2)
@@ -62,11 +87,13 @@ class Features:
         if isinstance(features, str):
             if features not in NAMED:
                 raise DataError(f"`features` is {features!r}\n\nhint: one of {list(NAMED)}, or a vectoriser")
-            return cls(CountVectorizer(**NAMED[features] | _ngram_range(ngram_range)))
-        if ngram_range is not None:
-            raise DataError(
-                "`ngram_range` is given, and `features` is a vectoriser\n\nhint: give the vectoriser its `ngram_range`"
-            )
+            given = _ngram_range(ngram_range) | _token_pattern(token_pattern, features)
+            return cls(CountVectorizer(**NAMED[features] | given))
+        for name, value in (("ngram_range", ngram_range), ("token_pattern", token_pattern)):
+            if value is not None:
+                raise DataError(
+                    f"`{name}` is given, and `features` is a vectoriser\n\nhint: give the vectoriser its `{name}`"
+                )
         if not (hasattr(features, "fit_transform") and hasattr(features, "transform")):
             raise DataError(f"`features` is {features!r:.60}\n\nhint: one of {list(NAMED)}, or a vectoriser")
         return cls(clone(features))

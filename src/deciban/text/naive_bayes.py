@@ -134,7 +134,7 @@ class WordModel:
         present, absent = self._log_terms(t)
         if absent is not None:
             present, bias = present - absent, absent.sum(axis=1)
-        # the part that depends on the word alone is the same for all classes
+        # the part that depends on the word alone is the same for all classes: `shared_terms`
         return WordWeights(
             t.start, t.label, present.excess(), present.of_class, bias, self.term_value, None, self.dependence
         )
@@ -142,6 +142,12 @@ class WordModel:
     def log_probabilities(self, t: WordTally) -> np.ndarray:
         """log probability of each word in each class, (k, d); of the complement family, its weights."""
         return self._log_terms(t)[0].toarray()
+
+    def shared_terms(self, t: WordTally) -> np.ndarray:
+        """What `weights` leave out: the log likelihood of each word that all classes share, (d,)."""
+        present, absent = self._log_terms(t)
+        out = present.of_column if absent is None else present.of_column - absent.of_column
+        return np.broadcast_to(np.asarray(out, dtype=np.float64), t.d)
 
     def _log_terms(self, t: WordTally) -> tuple[SparseTable, SparseTable | None]:
         sums = self.sums(t)
