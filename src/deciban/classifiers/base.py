@@ -169,7 +169,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return {}
 
     def _graph(self) -> Any:
-        """The `ModelGraph`: which columns depend on the class and on each other; raises DataError where it is no graph."""
+        """The `ModelGraph` of columns and class; raises DataError where there is none."""
         raise DataError(
             f"{type(self).__name__} has no graph\n\n"
             "hint: naive Bayes, TreeAugmentedNB, KDependenceBayes and BayesNet have one"
