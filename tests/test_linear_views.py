@@ -369,3 +369,22 @@ def test_texts_and_tables_have_one_form():
         GaussianNB().fit([[0.0], [1.0]], [0, 0]).one_vs_rest()
     with pytest.raises(NotAdditiveError):
         GaussianNB(calibrate=True).fit(*IRIS).one_vs_rest()
+
+
+def test_logistic_regression_from_a_table_whose_columns_are_linear_as_they_are():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 60)
+    table = pd.DataFrame(
+        {
+            "wait": rng.exponential(1.0 + (y == "b")),
+            "n": rng.poisson(2 + 3 * (y == "b")),
+            "t": rng.exponential(2.0, 120),
+        }
+    )
+    model = MixedNB(families={"n": "poisson", "wait": "exponential", "t": "exponential"}).fit(table, y)
+    logistic = LogisticRegression.from_generative(model)
+    np.testing.assert_allclose(logistic.predict_proba(table), model.predict_proba(table), atol=1e-12)
+    assert logistic.feature_names_in_.tolist() == ["wait", "n", "t"]
+    mixed = MixedNB(alpha=1).fit(pd.DataFrame({"sky": ["x", "y", "z"] * 40}), y)
+    with pytest.raises(DataError, match="takes cells as they are"):
+        LogisticRegression.from_generative(mixed)

@@ -59,6 +59,9 @@ TESTS: dict[str, str] = {
     "test_logistic.py::test_logistic_regression_callback_*": (
         "the callback protocol of scikit-learn (its mixin and contexts) is not offered"
     ),
+    "test_logistic.py::test_logreg_predict_proba_multinomial[*": (
+        "calls a private method of scikit-learn's linear models, which ours are not"
+    ),
     "test_logistic.py::test_penalty_deprecated[LogisticRegression]": PENALTY,
     "test_logistic.py::test_lr_penalty_l1ratio_incompatible[l1-0.0]": PENALTY,
 }
@@ -81,7 +84,7 @@ CHECKS: dict[str, tuple[str, str]] = {  # settings → checks of `check_estimato
 LIMITS = {  # how many tests of each file may fail
     "test_naive_bayes.py": 1,
     "test_discriminant_analysis.py": 6,
-    "test_logistic.py": 27,
+    "test_logistic.py": 28,
     "test_text.py": 0,
 }
 

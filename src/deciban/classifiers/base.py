@@ -73,8 +73,6 @@ from deciban.models.known_parameters import given_state
 from deciban.models.learn_feature_weights import weighted
 from deciban.models.model import Known, Spec, State, TallyPass, tally_of
 from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPosterior, in_decibans
-from deciban.networks.graph import class_node
-from deciban.networks.network import ModelGraph
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
 from deciban.rows.labels import label_codes, label_type, united
@@ -170,8 +168,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """The settings that held-out rows chose, and their values."""
         return {}
 
-    def _graph(self) -> ModelGraph:
-        """Which columns depend on the class and on each other; raises DataError where that is no graph."""
+    def _graph(self) -> Any:
+        """The `ModelGraph` of columns and class; raises DataError where there is none."""
         raise DataError(
             f"{type(self).__name__} has no graph\n\n"
             "hint: naive Bayes, TreeAugmentedNB, KDependenceBayes and BayesNet have one"
@@ -1003,10 +1001,13 @@ class Generative(Classifier):
     def _adds_rows(self) -> bool:
         return True
 
-    def _graph(self) -> ModelGraph:
+    def _graph(self) -> Any:
         state = self._fitted_state()
         if state.posterior.interacts or not state.family.has_parts:
             return super()._graph()
+        from deciban.networks.graph import class_node  # few models are drawn as a graph
+        from deciban.networks.network import ModelGraph
+
         columns = state.posterior.columns
         return ModelGraph.star(columns, class_node(columns, state.reader.target))
 

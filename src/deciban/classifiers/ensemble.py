@@ -576,6 +576,8 @@ class BayesOptimal(Ensemble):
         The model with the largest weight; a function is wrapped and has `predict`.
     classes_ : ndarray of shape (k,)
         The labels, sorted.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
     log_evidence_ : ndarray of shape (m,)
@@ -668,6 +670,8 @@ class Gibbs(Ensemble):
         The model with the largest weight; a function is wrapped and has `predict`.
     classes_ : ndarray of shape (k,)
         The labels, sorted.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
     class_count_ : ndarray of shape (k,)
         Number (weight) of the training rows of each class.
     log_evidence_ : ndarray of shape (m,)

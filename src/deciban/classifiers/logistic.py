@@ -1105,7 +1105,8 @@ def generative_attributes(model: Any) -> dict[str, Any]:
             "hint: pass a fitted LinearDiscriminantAnalysis, MultinomialNB, PoissonNB or BernoulliNB"
         )
     state, view = model._fitted_state(), model.as_logistic()
-    if view.scores.terms is not None:
+    order = view.scores.cell_order()
+    if order is None:
         raise DataError(
             f"the posterior of this {type(model).__name__} is linear in {format_list(view.columns_)}, and a logistic "
             "regression takes cells as they are\n\nhint: fit it on `model.as_logistic().design(X)`"
@@ -1127,7 +1128,7 @@ def generative_attributes(model: Any) -> dict[str, Any]:
     prior = np.exp(posterior.added)
     out = {
         "classes_": view.classes_,
-        "coef_": np.array(view.coef_, dtype=np.float64),
+        "coef_": np.array(view.coef_[:, order], dtype=np.float64),
         "intercept_": np.array(view.intercept_, dtype=np.float64),
         "class_count_": state.n.sum() * prior / prior.sum(),
         "n_features_in_": model.n_features_in_,

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from deciban.cli.inputs import check_probabilities
 from deciban.cli.options import Terminal, cli_command
 
 
@@ -19,6 +18,7 @@ def command(talk: Terminal, model: str, most: int) -> None:
     The evidence is listed for each class: the values of columns, or the words, with the most decibans.
     """
     import deciban
+    from deciban.cli.inputs import check_probabilities
 
     about = deciban.model_info(model)
     fitted = deciban.load(model)

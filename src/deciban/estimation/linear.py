@@ -125,6 +125,14 @@ class LinearScores:
     terms: tuple[Term, ...] | None = None  # None: the cells themselves, or whether they are above `above`
     above: float | None = None
 
+    def cell_order(self) -> np.ndarray | None:
+        """The columns of the design in the order of the cells; None: they are not the cells themselves."""
+        if self.terms is None:
+            return np.arange(self.coef.shape[1])
+        plain = all(len(one.places) == 1 and one.above is None and one.level is None for one in self.terms)
+        order = np.argsort([(one.columns or one.places)[0] for one in self.terms])
+        return order if plain and len({one.columns or one.places for one in self.terms}) == len(self.terms) else None
+
     def scaled(self, scale: Any, bias: np.ndarray) -> LinearScores:
         """scale · scores + bias."""
         share = None if self.share is None else scale * self.share
