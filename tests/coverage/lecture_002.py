@@ -238,8 +238,8 @@ def _():
 
 @row("002-20", "multi-class", "gradient and block Hessian ∇_k∇_j E")
 def _():
-    error = LogisticRegression(C=np.inf).objective(FLOWERS, SPECIES)
-    gradient, hessian = error.slope(SCORES.ravel())[1], error.hessian(SCORES.ravel())
+    entropy = LogisticRegression(C=np.inf).objective(FLOWERS, SPECIES)
+    gradient, hessian = entropy.slope(SCORES.ravel())[1], entropy.hessian(SCORES.ravel())
     assert gradient.reshape(3, 5) == pytest.approx((PROBA - TARGETS).T @ DESIGN)
     for k in range(3):
         for j in range(3):
@@ -260,8 +260,8 @@ def _():
 
 @row("002-22", "solvers", "minimise E with somebody else's solver")
 def _():
-    error = LogisticRegression(C=np.inf).objective(X, Y)
-    found = minimize(error.slope, np.zeros(3), jac=True, tol=1e-8)
+    entropy = LogisticRegression(C=np.inf).objective(X, Y)
+    found = minimize(entropy.slope, np.zeros(3), jac=True, tol=1e-8)
     assert found.x == pytest.approx(BEST, abs=1e-5)
 
 
