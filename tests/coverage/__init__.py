@@ -35,9 +35,10 @@ class Row:
 
     def call(self) -> str:
         """The statements in one line; without any, the assertion."""
-        return "; ".join(ast.unparse(one) for one in self.statements()) or ast.unparse(
+        found = "; ".join(ast.unparse(one) for one in self.statements()) or ast.unparse(
             ast.parse(textwrap.dedent(inspect.getsource(self.check))).body[0].body[-1]  # type: ignore[attr-defined]
         )
+        return " ".join(found.split())
 
 
 def row(name: str, section: str, what: str) -> Callable[[Callable[[], None]], Callable[[], None]]:

@@ -17,7 +17,7 @@ WIDE = 800  # pixels of a picture
 LOOK = "DECIBAN_GALLERY"  # a folder that pictures are written to, to look at
 
 
-def run(name: str, *arguments: str) -> dict[str, Any]:
+def run(name: str) -> dict[str, Any]:
     """The names that a script defines, once its pictures have been checked."""
     mpl.use("agg")
     from matplotlib import pyplot
@@ -53,7 +53,7 @@ def check_picture(figure: Any, name: str) -> None:
     small = [one.get_text() for one in texts if one.get_fontsize() * figure.dpi / 72 < 6]
     assert not small, f"{name}: {small} cannot be read"
     room = figure.bbox.padded(1)
-    outside = [text for text, box in boxes if not (room.containsx(box.x0) and room.containsx(box.x1))]
+    outside = [text for text, box in boxes if not (room.contains(box.x0, box.y0) and room.contains(box.x1, box.y1))]
     assert not outside, f"{name}: {outside} are cut off"
     over = [(a, b) for (a, one), (b, two) in combinations(boxes, 2) if one.padded(-1).overlaps(two.padded(-1))]
     assert not over, f"{name}: {over} overlap"
