@@ -253,6 +253,13 @@ def test_top_words_are_the_strongest_of_both_sides_once_each():
     assert [label.get_text() for label in few.get_yticklabels()] == ["c", "b", "a"]
 
 
+def test_values_of_top_words_have_digits_enough_for_their_measure():
+    small = plots.top_words(["gun", "guns"], [0.0434, -0.00116], measure="kl", both=False)
+    assert [text.get_text() for text in small.texts] == ["+0.0434", "−0.00116"]
+    decibans = plots.top_words(["gun"], [12.34], measure="decibans")
+    assert [text.get_text() for text in decibans.texts] == ["+12.3"]
+
+
 def learned_in_steps(**settings):
     x = np.concatenate([RNG.normal(0, 1, (30, 2)), RNG.normal(1, 1, (30, 2))])
     model = deciban.LogisticRegression(C=np.inf, history=True, **settings)

@@ -3,6 +3,8 @@
 import warnings
 from collections import Counter
 
+import pytest
+
 from tests.coverage import LECTURES, all_rows
 
 print("| id | section | what | call | status |\n|---|---|---|---|---|")
@@ -15,6 +17,8 @@ for row in rows:
             row.check()
         status = "works"
         works[row.name[:3]] += 1
+    except pytest.skip.Exception:
+        status = "needs data that are not here"
     except Exception as wrong:
         status = f"**{type(wrong).__name__}**"
     cells = [row.name, row.section, row.what, f"`{row.call()}`", status]

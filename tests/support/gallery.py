@@ -29,15 +29,15 @@ def run(name: str) -> dict[str, Any]:
     return found
 
 
-def labels_beyond_axes(figure: Any) -> set[int]:
-    """The ids of the labels of ticks beyond the ends of an axis, which are not drawn."""
-    out = set()
-    for axis in (one for ax in figure.axes for one in (ax.xaxis, ax.yaxis)):
+def labels_out_of_view(figure: Any) -> set[Any]:
+    """Labels of ticks beyond the limits of their axis, or of axes that are switched off, which are not drawn."""
+    found = set()
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         low, high = sorted(axis.get_view_interval())
         for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
-            if not low <= tick.get_loc() <= high:
-                out |= {id(tick.label1), id(tick.label2)}
-    return out
+            if not (axis.axes.axison and low <= tick.get_loc() <= high):
+                found |= {tick.label1, tick.label2}
+    return found
 
 
 def check_picture(figure: Any, name: str) -> None:
@@ -46,9 +46,9 @@ def check_picture(figure: Any, name: str) -> None:
     figure.canvas.draw()
     if LOOK in os.environ:
         figure.savefig(Path(os.environ[LOOK]) / f"{name}.png", dpi=figure.dpi)
-    beyond = labels_beyond_axes(figure)
+    hidden = labels_out_of_view(figure)
     texts = [one for one in figure.findobj(mpl.text.Text) if one.get_visible() and one.get_text().strip()]
-    texts = [one for one in texts if id(one) not in beyond and one.get_window_extent().width > 0]
+    texts = [one for one in texts if one not in hidden and one.get_window_extent().width > 0]
     boxes = [(one.get_text(), one.get_window_extent()) for one in texts]
     small = [one.get_text() for one in texts if one.get_fontsize() * figure.dpi / 72 < 6]
     assert not small, f"{name}: {small} cannot be read"

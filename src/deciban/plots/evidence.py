@@ -171,12 +171,13 @@ def top_words(
     chosen = [*order[:most], *order[max(most, len(order) - most) :]] if both else order[:most]
     size = evidence[chosen]
     ax = style.axes(ax, 4.6, 0.9 + 0.24 * max(len(chosen), 2))
+    text_of = format_decibans if UNITS.get(measure or "") == "decibans" else "{:+.3g}".format
     reach = float(np.abs(size).max(initial=1e-9))
     for place, value in enumerate(size):
         ax.barh(place, value, height=0.68, color=POSITIVE if value >= 0 else NEGATIVE)
         side = 1 if value >= 0 else -1
         at, ha = value + 0.015 * reach * side, "left" if side > 0 else "right"
-        ax.text(at, place, format_decibans(value).replace("-", "−"), va="center", ha=ha, fontsize=8, color=TEXT_COLOUR)
+        ax.text(at, place, text_of(value).replace("-", "−"), va="center", ha=ha, fontsize=8, color=TEXT_COLOUR)
     ax.set_yticks(range(len(chosen)), [truncate(str(words[j]), 28) for j in chosen])
     style.disable_mathtext(*ax.get_yticklabels())
     ax.axvline(0, color=TEXT_COLOUR, lw=0.8)
