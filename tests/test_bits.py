@@ -83,6 +83,13 @@ def test_a_parameter_costs_half_the_logarithm_of_the_rows():
     assert found.of == "p(X, y), counts by the fitted parameters"
 
 
+def test_tables_of_a_tree_are_longer_than_those_of_naive_bayes():
+    found = select_model({"naive": KDependenceBayes(k=0), "tree": TreeAugmentedNB()}, TENNIS, "play", prior="length")
+    free = [model.n_parameters_ for model in found.models]
+    np.testing.assert_allclose(found.prior_bits, np.array(free) * 0.5 * np.log2(14))
+    assert free[0] == 13 < free[1]
+
+
 @pytest.mark.parametrize("by", ["map", "mdl"])
 def test_the_shorter_model_is_chosen_where_both_explain(by):
     rng = np.random.default_rng(0)

@@ -21,6 +21,8 @@ from deciban import (
     MultinomialNB,
     PoissonNB,
     QuadraticDiscriminantAnalysis,
+    TreeAugmentedNB,
+    datasets,
 )
 from deciban.errors import DataError, UnavailableError
 
@@ -214,6 +216,16 @@ def test_numbers_of_parameters():
     assert LogisticRegression().fit(flowers, kinds).n_parameters_ == 10
     assert LogisticRegression(fit_intercept=False).fit(flowers[50:], kinds[50:]).n_parameters_ == 4
     assert MultinomialNB().fit(X, y).n_parameters_ == 5
+    days, play = datasets.play_tennis()  # columns of 3, 3, 2 and 2 levels
+    assert KDependenceBayes(k=0).fit(days, play).n_parameters_ == 2 * (2 + 2 + 1 + 1) + 1
+    chain = [("outlook", "temperature"), ("temperature", "humidity"), ("outlook", "humidity")]
+    assert BayesNet(edges=chain).fit(days, play).n_parameters_ == 2 * (2 + 3 * 2 + 3 * 3 * 1 + 1) + 1
+    tree = TreeAugmentedNB().fit(days, play)
+    levels = {name: len(own) for name, own in tree.levels_.items()}
+    shape = [(levels[name] - 1) * levels.get(own, 1) for name, own in tree.parents_.items()]
+    assert tree.n_parameters_ == 2 * sum(shape) + 1
+    full, naive = datasets.viagra_networks()
+    assert (full.n_parameters_, naive.n_parameters_) == (4 + 1 + 1, 1 + 2 + 2)
     for model in (FisherDiscriminant().fit(flowers, kinds), GaussianNB(estimate="bayes").fit(flowers, kinds)):
         assert not hasattr(model, "n_parameters_")
         with pytest.raises(UnavailableError, match="hint"):

@@ -529,7 +529,8 @@ def context(model: Any, X: Any) -> dict[str, Any]:
 def unknown_parameters(model: Any) -> UnavailableError:
     return UnavailableError(
         f"how many free parameters this {type(model).__name__} has is not known\n\n"
-        "hint: naive Bayes with estimate='plugin', Gaussian discriminants and logistic regression count theirs"
+        "hint: naive Bayes with estimate='plugin', trees and networks, Gaussian discriminants and logistic regression "
+        "count theirs"
     )
 
 

@@ -110,6 +110,8 @@ class BayesNet(StructuredNB):
         Cuts of each column of numbers, by name; may be passed to another model as `cuts`.
     evidence_ : float
         log p(X | y) with parameters integrated out, where it has a closed form.
+    n_parameters_ : int
+        Number of free entries of the tables, given the edges, and k − 1 class priors.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)

@@ -190,6 +190,9 @@ class Discretised(Family):
             for cut, levels in zip(self.cuts, self.levels, strict=True)
         ]
 
+    def n_parameters(self, p: Learned, k: int, d: int) -> int | None:
+        return self.family.n_parameters(p.params, k, d)
+
     def sample(self, p: Learned, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Levels (n, d); −1 is missing."""
         out = self.family.sample(p.params, y, rng)

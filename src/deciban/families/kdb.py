@@ -33,6 +33,7 @@ from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.missingness import dependent
 from deciban.networks.dependence import class_information, conditional_information
 from deciban.networks.graph import Parents
+from deciban.networks.network import free_entries
 from deciban.networks.search import MOST, counts, marginal, table_sizes
 from deciban.networks.tables import BackedOffTables, BackoffSmoothing
 from deciban.tallies import DistinctRows
@@ -112,6 +113,9 @@ class Kdb(Family):
         """log marginal likelihood (k,) of each class's rows given the parents, under a Dirichlet(alpha) prior for each
         column at each combination of its parents' levels."""
         return sum((marginal(counts(t, j, own), self.alpha) for j, own in enumerate(self.parents(t))), np.zeros(t.k))
+
+    def n_parameters(self, p: BackedOffTables, k: int, d: int) -> int:
+        return free_entries(p.tables)
 
     def sample(self, p: BackedOffTables, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]

@@ -25,6 +25,7 @@ from deciban.data.blocks import Codes
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
 from deciban.networks.graph import Parents, parents_of
+from deciban.networks.network import free_entries
 from deciban.networks.search import bdeu, counts, marginal, search
 from deciban.networks.tables import BackedOffTables, BackoffSmoothing
 from deciban.tallies import DistinctRows
@@ -92,6 +93,9 @@ class Graph(Family):
             table = counts(t, j, own)
             out += bdeu(table, self.prior) if self.alpha is None else marginal(table, self.alpha)
         return out
+
+    def n_parameters(self, p: BackedOffTables, k: int, d: int) -> int:
+        return free_entries(p.tables)
 
     def sample(self, p: BackedOffTables, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return p.network.sample(len(y), rng, {len(p.parents): y})[:, :-1]

@@ -34,7 +34,7 @@ from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.missingness import dependent
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import conditional_information, spanning_tree
-from deciban.networks.network import Network
+from deciban.networks.network import Network, free_entries
 from deciban.networks.query import Column, Left
 from deciban.networks.search import marginal
 from deciban.networks.tables import Tables
@@ -191,6 +191,9 @@ class Tree(Family):
         parents = self.estimate(t).parents if self.parents is None else self.parents
         tables = [_chain(t, j, parent)[-1] for j, parent in enumerate(parents)]
         return sum((marginal(table, self.alpha) for table in tables), np.zeros(t.k))
+
+    def n_parameters(self, p: Params, k: int, d: int) -> int:
+        return free_entries(p.tables)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.parents)), dtype=np.int64)

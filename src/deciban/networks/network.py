@@ -431,6 +431,15 @@ def check_table(name: str, table: np.ndarray, shape: tuple[int, ...], where: str
         )
 
 
+def free_entries(tables: Iterable[np.ndarray]) -> int:
+    """Number of free entries of tables (…, levels): all but one of each distribution.
+
+    >>> free_entries([np.ones(3), np.ones((4, 2))])
+    6
+    """
+    return sum(prod(table.shape[:-1]) * max(table.shape[-1] - 1, 0) for table in tables)
+
+
 @dataclass(frozen=True, eq=False)
 class GivenNetwork(Family):
     """Columns are the nodes without the target, in their order."""
@@ -462,6 +471,10 @@ class GivenNetwork(Family):
         joint = self.network.log_joint(rows, [self.target])
         prior = self.log_prior
         return np.where(np.isneginf(prior), -np.inf, joint - np.where(np.isneginf(prior), 0.0, prior))
+
+    def n_parameters(self, p: None, k: int, d: int) -> int:
+        """Those of all tables without the k − 1 of P(target), which a model counts itself."""
+        return free_entries(self.network.tables) - (k - 1)
 
     def sample(self, p: None, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Column by column, each given the class and those drawn before it: the class need not be a root."""
