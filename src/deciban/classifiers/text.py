@@ -245,7 +245,7 @@ class TextClassifier(Classifier):
         with alpha, or 0 if `spread` is given.
     spread : float, optional
         Where many classes are, the scores of a text show by their spread over the classes how much its words depend on
-        each other: they are divided by spread (½ + their standard deviation). 0: they are not. Multinomial and
+        each other: they are divided by spread (0.4 + their standard deviation). 0: they are not. Multinomial and
         complement only. None: chosen with alpha (then `dependence` or `spread` is 0), or 0 if `dependence` is given.
     counts : bool
         Whether a word counts as often as it occurs in a text, or once. For "nb-logistic": tf-idf.
@@ -685,7 +685,7 @@ class TextClassifier(Classifier):
         w = view.weights
         x = tfidf_scale(X, w)[:, words]
         parts = x.toarray()[:, None, :] * w.table().columns(words).toarray()
-        parts /= w.tempering.divisor(parts.sum(axis=2), x.sum(axis=1))[:, None, None]
+        parts = parts / np.expand_dims(w.tempering.divisor(parts.sum(axis=2), x.sum(axis=1)), -1)
         base, known = self._posterior(priors).added, w.bias
         if self._calibration is not None:
             parts, known = self._calibration.temperature * parts, self._calibration.apply(known.copy())
@@ -716,7 +716,7 @@ class TextClassifier(Classifier):
         return TextSummary(
             self.model, self.features if isinstance(self.features, str) else type(self.features).__name__,
             dict(zip(self.classes_.tolist(), n.astype(int).tolist(), strict=True)), int(view.in_use.sum()),
-            view.settings.alpha, view.settings.smoothing, *vars(view.settings.tempering).values(), tuple(self._picked),
+            view.settings.alpha, view.settings.smoothing, self.dependence_, self.spread_, tuple(self._picked),
         )  # fmt: skip
 
     def top_words(self, n: int = 10, by: str = "kl") -> TopWords:
@@ -932,7 +932,7 @@ class TextClassifier(Classifier):
     def _settings(self) -> Settings:
         """Settings of the view, with the chosen ones."""
         picked = self._picked
-        plain = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0, "spread": 0.0}  # if nothing is chosen by texts
+        plain: dict[str, Any] = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0, "spread": 0.0}
         given = {name: value for name in plain if (value := getattr(self, name)) not in ("auto", None)}
         used = plain | given | picked
         tempering = Tempering(used["dependence"], used["spread"])
@@ -943,8 +943,8 @@ class TextClassifier(Classifier):
                 "hint: it is for 'multinomial' and 'complement'; leave it out"
             )
         return Settings(
-            self.model, used["alpha"], used["smoothing"], tempering, self.counts, self.stop_words, self.min_df, self.max_df,
-            None if self.priors is None else self._class_probabilities(self.priors), self._class_weights(),
+            self.model, used["alpha"], used["smoothing"], tempering, self.counts, self.stop_words, self.min_df,
+            self.max_df, None if self.priors is None else self._class_probabilities(self.priors), self._class_weights(),
         )  # fmt: skip
 
     def _class_probabilities(self, priors: Any) -> np.ndarray:

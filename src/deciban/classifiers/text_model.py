@@ -21,10 +21,11 @@ column √m x with the coefficient √m w, at the same penalty: the regression u
 >>> model.predict(["a good one"]).tolist()
 ['+']
 
-`choose_smoothing` selects alpha, what it multiplies, and what the scores of a text are divided by (`Tempering`: its
-number of words, or the spread of its scores). The criterion is the log loss of held-out texts, each left out with its copies, among the texts that the tally keeps. A
-model of long texts must classify short ones too: excerpts of ten words have a weight of 0.1. The choice depends on the
-tally only, so it is the same after updates, merges and removals as after one fit.
+`choose_smoothing` selects alpha, what it multiplies, and what the scores of a text are divided by: its number of words,
+or, of three classes or more, the spread of its scores (`Tempering`). The criterion is the log loss of held-out texts,
+each left out with its copies, among the texts that the tally keeps. A model of long texts must classify short ones too:
+excerpts of ten words have a weight of 0.1. The choice depends on the tally only, so it is the same after
+updates, merges and removals as after one fit.
 
     Σ (0.9 log loss of the text + 0.1 log loss of its excerpt) + (ln alpha)² + 2 [corpus]
         + 0.1 (ln dependence / 0.03)²    or    + 4 + 0.1 (ln spread / 0.4)²
@@ -323,7 +324,7 @@ def _dense_weights(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> Wo
 
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DEPENDENCES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)
-SPREADS = (0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+SPREADS = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 1.0)
 SMOOTHINGS = ("even", "corpus")
 TEMPERED = ("dependence", "spread")  # the settings of `Tempering`
 EXCERPT, EXCERPT_SHARE = 10, 0.1  # words of an excerpt, and the weight of excerpts
@@ -389,7 +390,7 @@ def choose_smoothing(view: View, names: tuple[str, ...]) -> dict[str, Any]:
         return {name: best[name] for name in names}
     kinds = SMOOTHINGS if "smoothing" in names else (given.smoothing,)
     alphas = ALPHAS if "alpha" in names else (given.alpha,)
-    temperings = _temperings(given.tempering, names)
+    temperings = _temperings(given.tempering, names, view.tally.k)
     lengths = (None,) if given.model == "bernoulli" else (None, EXCERPT)
     shares = np.array([1.0] if given.model == "bernoulli" else [1.0 - EXCERPT_SHARE, EXCERPT_SHARE])
     left_out = [(one := held_out.leave_one_out(length), one.words(given.word_model())) for length in lengths]
@@ -404,7 +405,7 @@ def choose_smoothing(view: View, names: tuple[str, ...]) -> dict[str, Any]:
             scored = [(one.scores(model), words) for one, words in left_out]
 
             def loss(one: Tempering) -> float:
-                losses = [held_out.loss(one.apply(scores, words) if one else scores) for scores, words in scored]
+                losses = [held_out.loss(one.apply(scores, words)) for scores, words in scored]
                 return float(shares @ losses) + _tempering_penalty(one)
 
             value, tempering = min((_least(loss, grid) for grid in temperings), key=lambda found: found[0])
@@ -421,10 +422,13 @@ def choose_smoothing(view: View, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: best[name] for name in names}
 
 
-def _temperings(given: Tempering, names: tuple[str, ...]) -> list[list[Tempering]]:
-    """The grids that these settings are chosen from; the other one is 0."""
-    grids = {"dependence": DEPENDENCES, "spread": SPREADS}
-    return [[Tempering(**{name: one}) for one in grids[name]] for name in TEMPERED if name in names] or [[given]]
+def _temperings(given: Tempering, names: tuple[str, ...], k: int) -> list[list[Tempering]]:
+    """The grids of what is chosen, each with the other setting 0. The spread of the scores of two classes is the
+    evidence itself, not a unit of it."""
+    if "dependence" not in names:
+        return [[given]]
+    by_words = [Tempering(dependence=one) for one in DEPENDENCES]
+    return [by_words] if k == 2 else [by_words, [Tempering(spread=one) for one in SPREADS]]
 
 
 def _least(value: Callable[[Tempering], float], grid: list[Tempering]) -> tuple[float, Tempering]:

@@ -122,9 +122,9 @@ class Queries:
             here = slice(ends[0], ends[-1])
             at, values = place.take(self.X.indices[here]), weights.term_values(self.X.data[here])
             made = ops.affine(Counts(ends - ends[0], at, values, len(known) + 1), coef, weights.bias)
-            if weights.tempering:
+            size = None
+            if weights.tempering.dependence:
                 row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-                words = np.bincount(row, values * (at < len(known)), minlength=len(ends) - 1)
-                made = weights.bias + weights.tempering.apply(made - weights.bias, words)
-            out.append(made)
+                size = np.bincount(row, values * (at < len(known)), minlength=len(ends) - 1)
+            out.append(weights.tempering.apply(made, size))
         return np.concatenate(out)

@@ -11,7 +11,7 @@ The words of one text depend on each other, so that L of them count as fewer ind
 scores of a text by one number, which has one of two units:
 
     words     1 + dependence (L − 1)          the design effect of a cluster sample; a text of one word keeps its weight
-    spread    spread (½ + sd)                 sd: standard deviation of the scores of the text over the classes
+    spread    spread (0.4 + sd)               sd: standard deviation of the scores of the text over the classes
 
 Of many classes most are wrong for a text, and the spread of their scores shows how far dependent words move a score.
 Of two classes the spread is the evidence itself, and only the number of words is left. If both settings are positive,
@@ -54,7 +54,7 @@ from deciban.text.word_tally import WordTally
 
 PRESENCE, COUNT, LOG_COUNT = 0, 1, 2  # the value of a word in a text: 1, its count, 1 + log of it; the kernel's codes
 MODELS: dict[str, type] = {"multinomial": Multinomial, "bernoulli": Bernoulli, "complement": Complement}
-LEAST_SPREAD = 0.5  # nats, added to the spread of each text: few words, with a small spread, are weak evidence
+LEAST_SPREAD = 0.4  # nats, added to the spread of each text: few words, with a small spread, are weak evidence
 TINY = 1e-300  # least number that a logarithm is taken of
 
 
@@ -64,9 +64,9 @@ class Tempering:
 
     >>> scores = np.array([[1.0, 1.0, -2.0], [0.0, 0.0, 0.0]])
     >>> Tempering(dependence=0.1).divisor(scores, np.array([11.0, 0.0])).tolist()
-    [2.0, 1.0]
-    >>> Tempering(spread=0.4).divisor(scores, np.array([11.0, 0.0])).round(3).tolist()  # 0.4 (½ + √2)
-    [0.766, 0.2]
+    [[2.0], [1.0]]
+    >>> Tempering(spread=0.5).divisor(scores, None).round(3).tolist()  # 0.5 (0.4 + √2)
+    [[0.907], [0.2]]
     """
 
     dependence: float = 0.0
@@ -75,14 +75,21 @@ class Tempering:
     def __bool__(self) -> bool:
         return self.dependence > 0 or self.spread > 0
 
-    def divisor(self, scores: np.ndarray, words: np.ndarray) -> np.ndarray:
-        """The divisor of each text, (n,), from its scores (n, k) and its number of words (n,)."""
-        effect = 1.0 + self.dependence * np.maximum(words - 1.0, 0.0)
-        return self.spread * (LEAST_SPREAD * effect + scores.std(axis=1)) if self.spread else effect
+    def divisor(self, scores: np.ndarray, words: np.ndarray | None) -> np.ndarray:
+        """The divisor of each text, (n, 1), from its scores (n, k) and, for `dependence`, its number of words (n,)."""
+        effect: Any = 1.0
+        if self.dependence and words is not None:
+            effect = 1.0 + self.dependence * np.maximum(words[:, None] - 1.0, 0.0)
+        if not self.spread:
+            return effect
+        k = scores.shape[1]
+        around = scores - np.add.reduce(scores, axis=1, keepdims=True) / k  # `std` takes twice as long for one text
+        sd = np.sqrt(np.vecdot(around, around) / k)[:, None]
+        return self.spread * (LEAST_SPREAD * effect + sd)
 
-    def apply(self, scores: np.ndarray, words: np.ndarray) -> np.ndarray:
+    def apply(self, scores: np.ndarray, words: np.ndarray | None) -> np.ndarray:
         """The scores (n, k) divided."""
-        return scores / self.divisor(scores, words)[:, None]
+        return scores / self.divisor(scores, words) if self else scores
 
 
 NOT_TEMPERED = Tempering()
@@ -91,7 +98,7 @@ NOT_TEMPERED = Tempering()
 @dataclass(frozen=True, eq=False)
 class WordWeights:
     """A linear score of words. Where there is a `scale`, a text is scaled by word and then to length 1; where there is
-    `tempering`, the sum over the words of a text is divided by its divisor."""
+    `tempering`, there is no bias, and the score of a text is divided by its divisor."""
 
     start: np.ndarray  # (d + 1,): word j has cells start[j] … start[j + 1]
     label: np.ndarray  # (m,), int32
@@ -257,7 +264,7 @@ class LeaveOneOut:
         if model.name == "bernoulli":
             return self._bernoulli(model)
         out = self._multinomial(model) if model.name == "multinomial" else self._complement(model)
-        return model.tempering.apply(out, self.words(model)) if model.tempering else out
+        return model.tempering.apply(out, self.words(model))
 
     def words(self, model: WordModel) -> np.ndarray:
         """How many words each text has that are known without it, (n,)."""

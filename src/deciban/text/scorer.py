@@ -96,23 +96,19 @@ class TextScorer:
     def score_counts(self, X: sparse.csr_array, shared: np.ndarray | None = None) -> np.ndarray:
         """The scores of texts that are counted already, with a `shared` weight of each word (d,) in all classes."""
         x = tfidf_scale(X, w := self.weights)
-        out = w.table().multiplied(x) + (0.0 if shared is None else (x @ shared)[:, None])
-        return w.bias + (w.tempering.apply(out, x.sum(axis=1)) if w.tempering else out)
+        out = w.bias + w.table().multiplied(x) + (0.0 if shared is None else (x @ shared)[:, None])
+        return w.tempering.apply(out, x.sum(axis=1))
 
 
 def score_piece(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
     """The scores of a piece of counted texts, (n, k), given the word of each of its numbers."""
-    k = len(w.bias)
-    if not w.tempering:
-        out = np.empty((len(piece), k))
-        out[:] = w.bias
-        ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unseen_weight, w.scale, w.term_value, out)
-        return out
-    out = np.zeros((len(piece), k + 1))  # one class more, in which every word has the weight 1: the number of words
-    ops.core().text_score(
-        piece, column, w.start, w.label, w.weight, np.append(w.unseen_weight, 1.0), w.scale, w.term_value, out
-    )
-    return w.bias + w.tempering.apply(out[:, :k], out[:, k])
+    k, counted, unseen = len(w.bias), bool(w.tempering.dependence), w.unseen_weight
+    out = np.empty((len(piece), k + counted))
+    out[:, :k] = w.bias
+    if counted:  # one class more, in which every word has the weight 1: the number of words
+        out[:, k], unseen = 0.0, np.append(unseen, 1.0)
+    ops.core().text_score(piece, column, w.start, w.label, w.weight, unseen, w.scale, w.term_value, out)
+    return w.tempering.apply(out[:, :k], out[:, k] if counted else None)
 
 
 def tfidf_scale(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
