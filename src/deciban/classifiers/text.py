@@ -935,16 +935,17 @@ class TextClassifier(Classifier):
         plain: dict[str, Any] = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0, "spread": 0.0}
         given = {name: value for name in plain if (value := getattr(self, name)) not in ("auto", None)}
         used = plain | given | picked
-        tempering = Tempering(used["dependence"], used["spread"])
-        if tempering and self.model not in ("multinomial", "complement"):
-            name = "dependence" if tempering.dependence else "spread"
+        unused = [name for name in TEMPERED if used[name] and self.model not in ("multinomial", "complement")]
+        if unused:
+            name = unused[0]
             raise DataError(
                 f"`{name}` is {used[name]:g}, but model={self.model!r} does not use it\n\n"
                 "hint: it is for 'multinomial' and 'complement'; leave it out"
             )
         return Settings(
-            self.model, used["alpha"], used["smoothing"], tempering, self.counts, self.stop_words, self.min_df,
-            self.max_df, None if self.priors is None else self._class_probabilities(self.priors), self._class_weights(),
+            self.model, used["alpha"], used["smoothing"], Tempering(used["dependence"], used["spread"]), self.counts,
+            self.stop_words, self.min_df, self.max_df,
+            None if self.priors is None else self._class_probabilities(self.priors), self._class_weights(),
         )  # fmt: skip
 
     def _class_probabilities(self, priors: Any) -> np.ndarray:

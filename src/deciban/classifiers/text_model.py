@@ -405,7 +405,7 @@ def choose_smoothing(view: View, names: tuple[str, ...]) -> dict[str, Any]:
             scored = [(one.scores(model), words) for one, words in left_out]
 
             def loss(one: Tempering) -> float:
-                losses = [held_out.loss(one.apply(scores, words)) for scores, words in scored]
+                losses = [held_out.loss(scores / one.divisor(scores, words)) for scores, words in scored]
                 return float(shares @ losses) + _tempering_penalty(one)
 
             value, tempering = min((_least(loss, grid) for grid in temperings), key=lambda found: found[0])

@@ -126,5 +126,5 @@ class Queries:
             if weights.tempering.dependence:
                 row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
                 size = np.bincount(row, values * (at < len(known)), minlength=len(ends) - 1)
-            out.append(weights.tempering.apply(made, size))
+            out.append(made / weights.tempering.divisor(made, size))
         return np.concatenate(out)

@@ -87,6 +87,7 @@ STORED_TYPES = {
     "OnlineAverage": "solvers.gradient",
     # texts
     "KeptTexts": "text.kept_texts",
+    "Tempering": "text.naive_bayes",
     "Terms": "text.analysis",
     "WordTally": "text.word_tally",
     "WordWeights": "text.naive_bayes",

@@ -72,24 +72,18 @@ class Tempering:
     dependence: float = 0.0
     spread: float = 0.0
 
-    def __bool__(self) -> bool:
-        return self.dependence > 0 or self.spread > 0
-
-    def divisor(self, scores: np.ndarray, words: np.ndarray | None) -> np.ndarray:
-        """The divisor of each text, (n, 1), from its scores (n, k) and, for `dependence`, its number of words (n,)."""
+    def divisor(self, scores: np.ndarray, words: np.ndarray | None) -> Any:
+        """The divisor of each text, (n, 1), from its scores (n, k) and, for `dependence`, its number of words (n,); 1.0
+        without either setting."""
         effect: Any = 1.0
         if self.dependence and words is not None:
             effect = 1.0 + self.dependence * np.maximum(words[:, None] - 1.0, 0.0)
         if not self.spread:
             return effect
-        k = scores.shape[1]
-        around = scores - np.add.reduce(scores, axis=1, keepdims=True) / k  # `std` takes twice as long for one text
-        sd = np.sqrt(np.vecdot(around, around) / k)[:, None]
-        return self.spread * (LEAST_SPREAD * effect + sd)
-
-    def apply(self, scores: np.ndarray, words: np.ndarray | None) -> np.ndarray:
-        """The scores (n, k) divided."""
-        return scores / self.divisor(scores, words) if self else scores
+        k, add = scores.shape[1], np.add.reduce  # `std` takes longer for one text; a dot product differs by processor
+        around = scores - add(scores, axis=1, keepdims=True) / k
+        around *= around
+        return self.spread * (LEAST_SPREAD * effect + np.sqrt(add(around, axis=1, keepdims=True) / k))
 
 
 NOT_TEMPERED = Tempering()
@@ -115,7 +109,8 @@ class WordWeights:
         return cells + self.unseen_weight[:, None]
 
     def is_consistent(self, d: int, k: int) -> bool:
-        """Whether it fits d words and k classes; checked after loading from a file."""
+        """Whether these are trained weights of d words and k classes, not tempered; checked after loading from a
+        file."""
         m = len(self.label)
         arrays = (self.start, self.label, self.weight, self.unseen_weight, self.bias, self.scale)
         shapes = ((d + 1,), (m,), (m,), (k,), (k,), (d,))
@@ -125,7 +120,7 @@ class WordWeights:
                 return False
         borders = self.start[0] == 0 and self.start[-1] == m and bool((np.diff(self.start) >= 0).all())
         inside = bool(((self.label >= 0) & (self.label < k)).all())
-        return borders and inside and self.term_value in (PRESENCE, COUNT, LOG_COUNT)
+        return borders and inside and self.term_value in (PRESENCE, COUNT, LOG_COUNT) and self.tempering == NOT_TEMPERED
 
     def term_values(self, counts: np.ndarray) -> np.ndarray:
         """The values of words from their counts > 0."""
@@ -264,7 +259,7 @@ class LeaveOneOut:
         if model.name == "bernoulli":
             return self._bernoulli(model)
         out = self._multinomial(model) if model.name == "multinomial" else self._complement(model)
-        return model.tempering.apply(out, self.words(model))
+        return out / model.tempering.divisor(out, self.words(model))
 
     def words(self, model: WordModel) -> np.ndarray:
         """How many words each text has that are known without it, (n,)."""

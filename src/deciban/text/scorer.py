@@ -97,7 +97,7 @@ class TextScorer:
         """The scores of texts that are counted already, with a `shared` weight of each word (d,) in all classes."""
         x = tfidf_scale(X, w := self.weights)
         out = w.bias + w.table().multiplied(x) + (0.0 if shared is None else (x @ shared)[:, None])
-        return w.tempering.apply(out, x.sum(axis=1))
+        return out / w.tempering.divisor(out, x.sum(axis=1))
 
 
 def score_piece(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
@@ -108,7 +108,8 @@ def score_piece(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
     if counted:  # one class more, in which every word has the weight 1: the number of words
         out[:, k], unseen = 0.0, np.append(unseen, 1.0)
     ops.core().text_score(piece, column, w.start, w.label, w.weight, unseen, w.scale, w.term_value, out)
-    return w.tempering.apply(out[:, :k], out[:, k] if counted else None)
+    scores = out[:, :k]
+    return scores / w.tempering.divisor(scores, out[:, k] if counted else None)
 
 
 def tfidf_scale(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
