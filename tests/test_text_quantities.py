@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer as TheirCounts
 
 import deciban
 from deciban import CountVectorizer, TextClassifier, datasets
-from deciban.errors import DataError
+from deciban.errors import DataError, ModelFileError
 
 POSTS = Path(__file__).resolve().parents[2] / "shared" / "data" / "newsgroups20" / "newsgroups20_original.jsonl.xz"
 TEXTS, LABELS = datasets.eight_mails()
@@ -230,6 +230,14 @@ def test_a_chosen_spread_is_that_of_one_fit_in_all_uses(tmp_path):
         rest = TextClassifier().fit(texts[:i] + texts[i + 1 :], labels[:i] + labels[i + 1 :])
         rest.set_params(**whole.tuned_)
         np.testing.assert_allclose(left[i], rest.predict_log_proba([texts[i]])[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("spread", [-0.1, float("nan"), "0.4", None, 1])
+def test_a_file_with_another_spread_is_refused(spread):
+    model = TextClassifier().fit(*grouped_texts())
+    model._picked = model.tuned_ | {"spread": spread}
+    with pytest.raises(ModelFileError, match="tuned_"):
+        deciban.loads(deciban.dumps(model))
 
 
 @pytest.mark.parametrize("settings", [{}, {"spread": 0.4, "dependence": 0.1}, {"model": "complement", "spread": 0.4}])

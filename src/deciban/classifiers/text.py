@@ -191,8 +191,10 @@ class TextSummary:
         if self.model in MODELS:
             kind = f" ({self.smoothing})" if self.model == "multinomial" else ""
             how = ", chosen by held-out texts" if self.chosen else ""
-            unit = f", spread={self.spread:g}" if self.spread else f", dependence={self.dependence:g}"
-            lines.append(f"  smoothing: alpha={self.alpha:g}{kind}{'' if self.model == 'bernoulli' else unit}{how}")
+            dependence = f", dependence={self.dependence:g}" if self.dependence or not self.spread else ""
+            spread = f", spread={self.spread:g}" if self.spread else ""
+            divided = "" if self.model == "bernoulli" else dependence + spread
+            lines.append(f"  smoothing: alpha={self.alpha:g}{kind}{divided}{how}")
         return "\n".join(lines)
 
 
