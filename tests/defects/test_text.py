@@ -85,10 +85,14 @@ def test_b05_subject_lines_beat_scikit_learn_in_log_loss():
 def test_b05_what_was_chosen_is_exposed():
     texts, labels = ["win a prize", "win money", "lunch at noon", "see you at lunch"], ["spam", "spam", "ham", "ham"]
     model = TextClassifier().fit(texts, labels)
-    assert model.tuned_ == {"alpha": model.alpha_, "smoothing": model.smoothing_, "dependence": model.dependence_}
+    names = ("alpha", "smoothing", "dependence", "spread")
+    assert model.tuned_ == dict(
+        zip(names, (model.alpha_, model.smoothing_, model.dependence_, model.spread_), strict=True)
+    )
     assert f"alpha={model.alpha_:g}" in str(model.summary())
     plain = TextClassifier(alpha=0.5).fit(texts, labels)
-    assert (plain.alpha_, plain.smoothing_, plain.dependence_, plain.tuned_) == (0.5, "even", 0.0, {})
+    assert (plain.alpha_, plain.smoothing_, plain.dependence_, plain.spread_) == (0.5, "even", 0.0, 0.0)
+    assert plain.tuned_ == {}
 
 
 def test_b05_a_few_texts_stay_near_laplaces_rule():

@@ -41,6 +41,7 @@ from scipy.special import betaln
 from deciban import decision, ops
 from deciban.classifiers.base import Classifier, Interval, OneVsRest, StrOptions, context, unfitted
 from deciban.classifiers.text_model import (
+    TEMPERED,
     HeldOutTexts,
     Settings,
     View,
@@ -62,7 +63,7 @@ from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import BatchJob, BatchRows, Rows
 from deciban.rows.text_reader import TallyWords, TextReader
 from deciban.text.features import Features
-from deciban.text.naive_bayes import MODELS, WordModel, WordWeights, design_effect
+from deciban.text.naive_bayes import MODELS, Tempering, WordModel, WordWeights
 from deciban.text.scorer import tfidf_scale
 from deciban.text.word_tally import WordTally
 
@@ -102,9 +103,7 @@ class TextPosterior:
         """log P(text, class), (n, k), of naive Bayes."""
         view = self.view
         X = view.scorer.counts(self.read(texts))
-        x = tfidf_scale(X, view.weights)
-        shared = x @ view.shared_terms / design_effect(x.sum(axis=1), view.weights.dependence)
-        out = view.scorer.score_counts(X) + shared[:, None]
+        out = view.scorer.score_counts(X, view.shared_terms)
         if self.calibration is not None:
             self.calibration.apply(out)
         return out + self.added
@@ -179,7 +178,8 @@ class TextSummary:
     alpha: float
     smoothing: str
     dependence: float
-    chosen: tuple[str, ...]  # which of the last three were chosen by held-out texts
+    spread: float
+    chosen: tuple[str, ...]  # which of the last four were chosen by held-out texts
 
     def __repr__(self) -> str:
         total = sum(self.texts.values())
@@ -191,8 +191,10 @@ class TextSummary:
         if self.model in MODELS:
             kind = f" ({self.smoothing})" if self.model == "multinomial" else ""
             how = ", chosen by held-out texts" if self.chosen else ""
-            dependence = "" if self.model == "bernoulli" else f", dependence={self.dependence:g}"
-            lines.append(f"  smoothing: alpha={self.alpha:g}{kind}{dependence}{how}")
+            dependence = f", dependence={self.dependence:g}" if self.dependence or not self.spread else ""
+            spread = f", spread={self.spread:g}" if self.spread else ""
+            divided = "" if self.model == "bernoulli" else dependence + spread
+            lines.append(f"  smoothing: alpha={self.alpha:g}{kind}{divided}{how}")
         return "\n".join(lines)
 
 
@@ -232,17 +234,21 @@ class TextClassifier(Classifier):
     token_pattern : str, optional
         Regular expression of a word; None: two letters, digits or underscores or more. For features that are words.
     alpha : float or "auto"
-        Strength of the smoothing. "auto" chooses it, with `smoothing` and `dependence`, by the log loss of held-out
-        texts (see `tuned_`). With a number, `smoothing` is "even" and `dependence` 0 unless they are given, as in
-        scikit-learn's `MultinomialNB` (of presences; with `counts=True` of counts). For "nb-logistic" it smooths the
-        ratios, and "auto" is 1.
+        Strength of the smoothing. "auto" chooses it, with `smoothing` and `dependence` or `spread`, by the log loss of
+        held-out texts (see `tuned_`). With a number, `smoothing` is "even", and `dependence` and `spread` are 0 unless
+        they are given, as in scikit-learn's `MultinomialNB` (of presences; with `counts=True` of counts). For
+        "nb-logistic" it smooths the ratios, and "auto" is 1.
     smoothing : {"auto", "corpus", "even"}
         What alpha multiplies: the frequency of the word in all texts ("corpus"), or 1 ("even", Laplace's rule).
         Multinomial only.
     dependence : float, optional
         How much the words of one text depend on each other: L words count as L / (1 + dependence (L − 1)), so that long
-        texts are not overconfident and short ones keep their evidence. None: chosen with alpha. Multinomial and
-        complement only.
+        texts are not overconfident and short ones keep their evidence. Multinomial and complement only. None: chosen
+        with alpha, or 0 if `spread` is given.
+    spread : float, optional
+        Where many classes are, the scores of a text show by their spread over the classes how much its words depend on
+        each other: they are divided by spread (0.4 + their standard deviation). 0: they are not. Multinomial and
+        complement only. None: chosen with alpha (then `dependence` or `spread` is 0), or 0 if `dependence` is given.
     counts : bool
         Whether a word counts as often as it occurs in a text, or once. For "nb-logistic": tf-idf.
     strip : "group headers", "headers", "quotes", "footers", a list of them, or "all"
@@ -265,7 +271,7 @@ class TextClassifier(Classifier):
     ----------
     classes_, class_count_, class_prior_ : arrays
         The labels, the number of texts of each class, and its prior probability.
-    alpha_, smoothing_, dependence_ : float, str, float
+    alpha_, smoothing_, dependence_, spread_ : float, str, float, float
         The smoothing in use; `tuned_` has the settings that were chosen.
     vocabulary_ : list of str
         The words in use, sorted.
@@ -305,6 +311,7 @@ class TextClassifier(Classifier):
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "smoothing": [StrOptions({"auto", "corpus", "even"})],
         "dependence": [Interval(Real, 0, 1, closed="left"), None],
+        "spread": [Interval(Real, 0, None, closed="left"), None],
         "counts": ["boolean"],
         "strip": [str, tuple, list, set, frozenset],
         "stop_words": [str, list, tuple, set, frozenset, None],
@@ -335,6 +342,7 @@ class TextClassifier(Classifier):
         alpha="auto",
         smoothing="auto",
         dependence=None,
+        spread=None,
         counts=False,
         strip=(),
         stop_words=None,
@@ -352,6 +360,7 @@ class TextClassifier(Classifier):
         self.alpha = alpha
         self.smoothing = smoothing
         self.dependence = dependence
+        self.spread = spread
         self.counts = counts
         self.strip = strip
         self.stop_words = stop_words
@@ -548,8 +557,8 @@ class TextClassifier(Classifier):
 
     def predict_joint_log_proba(self, texts, *, priors=None) -> np.ndarray:
         """log P(text, class) = log P(class) + log P(text | class), (n, k), of multinomial and Bernoulli naive Bayes:
-        the product over the words of the text in their order, unknown words left out. With `dependence` the log
-        likelihood is divided as in the posterior; with `calibrate` it is calibrated.
+        the product over the words of the text in their order, unknown words left out. With `dependence` or `spread`
+        the log likelihood is divided as in the posterior; with `calibrate` it is calibrated.
 
         >>> from deciban import TextClassifier
         >>> model = TextClassifier(alpha=1).fit(["tea", "cake"], ["a", "b"])
@@ -643,7 +652,13 @@ class TextClassifier(Classifier):
     def dependence_(self) -> float:
         """How much the words of one text depend on each other."""
         self._check_is_fitted()
-        return self._view().settings.dependence
+        return self._view().settings.tempering.dependence
+
+    @property
+    def spread_(self) -> float:
+        """What the spread of the scores of a text is multiplied by to divide them; 0: they are not divided by it."""
+        self._check_is_fitted()
+        return self._view().settings.tempering.spread
 
     # explanations and summaries
 
@@ -675,7 +690,7 @@ class TextClassifier(Classifier):
         w = view.weights
         x = tfidf_scale(X, w)[:, words]
         parts = x.toarray()[:, None, :] * w.table().columns(words).toarray()
-        parts /= design_effect(x.sum(axis=1), w.dependence)[:, None, None]
+        parts = parts / np.expand_dims(w.tempering.divisor(parts.sum(axis=2), x.sum(axis=1)), -1)
         base, known = self._posterior(priors).added, w.bias
         if self._calibration is not None:
             parts, known = self._calibration.temperature * parts, self._calibration.apply(known.copy())
@@ -712,7 +727,7 @@ class TextClassifier(Classifier):
         return TextSummary(
             self.model, self.features if isinstance(self.features, str) else type(self.features).__name__,
             dict(zip(self.classes_.tolist(), n.astype(int).tolist(), strict=True)), int(view.in_use.sum()),
-            view.settings.alpha, view.settings.smoothing, view.settings.dependence, tuple(self._picked),
+            view.settings.alpha, view.settings.smoothing, self.dependence_, self.spread_, tuple(self._picked),
         )  # fmt: skip
 
     def top_words(self, n: int = 10, by: str = "kl") -> TopWords:
@@ -812,15 +827,21 @@ class TextClassifier(Classifier):
 
     @property
     def _tuned_names(self) -> tuple[str, ...]:
-        return names_of_tuned_settings(self.model, self.alpha, self.smoothing, self.dependence)
+        return names_of_tuned_settings(self.model, self.alpha, self.smoothing, self.dependence, self.spread)
 
     def _is_valid_choice(self, picked: Any) -> bool:
         """Whether these are valid choices: a check of model files."""
         if not isinstance(picked, dict) or not set(picked) <= set(self._tuned_names):
             return False
-        alpha, dependence = picked.get("alpha", 1.0), picked.get("dependence", 0.0)
-        numbers = isinstance(alpha, float) and alpha > 0 and isinstance(dependence, float) and 0 <= dependence < 1
-        return numbers and picked.get("smoothing", "even") in ("even", "corpus")
+        alpha, dependence, spread = (picked.get(name, 0.5) for name in ("alpha", *TEMPERED))
+        numbers = all(isinstance(one, float) and np.isfinite(one) for one in (alpha, dependence, spread))
+        return (
+            numbers
+            and alpha > 0
+            and 0 <= dependence < 1
+            and spread >= 0
+            and picked.get("smoothing", "even") in ("even", "corpus")
+        )
 
     @property
     def _keeps(self) -> str | None:
@@ -897,8 +918,8 @@ class TextClassifier(Classifier):
         """The view of the tally under the settings; kept until either changes."""
         given = (
             self.model, self.features, self.ngram_range, self.token_pattern, self.alpha, self.smoothing,
-            self.dependence, self.counts, self.strip, self.stop_words, self.min_df, self.max_df, self.priors,
-            self.class_weight, self.C, self.calibrate,
+            self.dependence, self.spread, self.counts, self.strip, self.stop_words, self.min_df, self.max_df,
+            self.priors, self.class_weight, self.C, self.calibrate,
         )  # fmt: skip
         cached = self.__dict__.get("_cached_view")
         if cached is None or not all(map(is_, cached[0], given)):
@@ -922,18 +943,19 @@ class TextClassifier(Classifier):
     def _settings(self) -> Settings:
         """Settings of the view, with the chosen ones."""
         picked = self._picked
-        given = {"alpha": self.alpha, "smoothing": self.smoothing, "dependence": self.dependence}
-        plain = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0}  # if nothing is chosen by texts
-        alpha, smoothing, dependence = (
-            picked.get(name, plain[name] if one in ("auto", None) else one) for name, one in given.items()
-        )
-        if dependence and self.model not in ("multinomial", "complement"):
+        plain: dict[str, Any] = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0, "spread": 0.0}
+        given = {name: value for name in plain if (value := getattr(self, name)) not in ("auto", None)}
+        used = plain | given | picked
+        unused = [name for name in TEMPERED if used[name] and self.model not in ("multinomial", "complement")]
+        if unused:
+            name = unused[0]
             raise DataError(
-                f"`dependence` is {dependence:g}, but model={self.model!r} does not use it\n\n"
+                f"`{name}` is {used[name]:g}, but model={self.model!r} does not use it\n\n"
                 "hint: it is for 'multinomial' and 'complement'; leave it out"
             )
         return Settings(
-            self.model, alpha, smoothing, dependence, self.counts, self.stop_words, self.min_df, self.max_df,
+            self.model, used["alpha"], used["smoothing"], Tempering(used["dependence"], used["spread"]), self.counts,
+            self.stop_words, self.min_df, self.max_df,
             None if self.priors is None else self._class_probabilities(self.priors), self._class_weights(),
         )  # fmt: skip
 

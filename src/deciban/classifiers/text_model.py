@@ -21,23 +21,26 @@ column √m x with the coefficient √m w, at the same penalty: the regression u
 >>> model.predict(["a good one"]).tolist()
 ['+']
 
-`choose_smoothing` selects alpha, what it multiplies, and how much the words of a text depend on each other. The
-criterion is the log loss of held-out texts, each left out with its copies, among the texts that the tally keeps. A
-model of long texts must classify short ones too: excerpts of ten words have a weight of 0.1. The choice depends on the
-tally only, so it is the same after updates, merges and removals as after one fit.
+`choose_smoothing` selects alpha, what it multiplies, and what the scores of a text are divided by: its number of words,
+or, of three classes or more, the spread of its scores (`Tempering`). The criterion is the log loss of held-out texts,
+each left out with its copies, among the texts that the tally keeps. A model of long texts must classify short ones too:
+excerpts of ten words have a weight of 0.1. The choice depends on the tally only, so it is the same after
+updates, merges and removals as after one fit.
 
-    Σ (0.9 log loss of the text + 0.1 log loss of its excerpt) + (ln alpha)² + 0.1 (ln dependence / 0.03)² + 2 [corpus]
+    Σ (0.9 log loss of the text + 0.1 log loss of its excerpt) + (ln alpha)² + 2 [corpus]
+        + 0.1 (ln dependence / 0.03)²    or    + 4 + 0.1 (ln spread / 0.4)²
 
-The last three terms are penalties with the weight of a few texts: with few texts the choice stays near Laplace's rule.
-For each smoothing, alpha moves along its grid to the smallest sum, each with its best dependence.
+All but the first term are penalties with the weight of a few texts: with few texts the choice stays near Laplace's
+rule. For each smoothing, alpha moves along its grid to the smallest sum, each with its best dependence or spread.
 
 >>> texts, labels = ["tea and milk", "tea", "cake and milk", "cake"], ["drink", "drink", "food", "food"]
 >>> TextClassifier().fit(texts * 9, labels * 9).tuned_
-{'alpha': 1.0, 'smoothing': 'even', 'dependence': 0.01}
+{'alpha': 1.0, 'smoothing': 'even', 'dependence': 0.01, 'spread': 0.0}
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -60,9 +63,9 @@ from deciban.text.naive_bayes import (
     MODELS,
     PRESENCE,
     LeaveOneOut,
+    Tempering,
     WordModel,
     WordWeights,
-    design_effect,
 )
 from deciban.text.scorer import TextScorer, tfidf_scale
 from deciban.text.word_tally import WordTally, merged_positions
@@ -104,7 +107,7 @@ class Settings:
     model: str
     alpha: float
     smoothing: str
-    dependence: float
+    tempering: Tempering
     counts: bool
     stop_words: Any
     min_df: float
@@ -113,7 +116,7 @@ class Settings:
     class_weight: np.ndarray | None = None  # (k,), weight of a text of each class
 
     def word_model(self) -> WordModel:
-        return WordModel(self.model, self.alpha, self.smoothing, self.counts, self.dependence)
+        return WordModel(self.model, self.alpha, self.smoothing, self.counts, self.tempering)
 
 
 class View:
@@ -321,11 +324,13 @@ def _dense_weights(coef: np.ndarray, bias: np.ndarray, blank: WordWeights) -> Wo
 
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DEPENDENCES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)
+SPREADS = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 1.0)
 SMOOTHINGS = ("even", "corpus")
+TEMPERED = ("dependence", "spread")  # the settings of `Tempering`
 EXCERPT, EXCERPT_SHARE = 10, 0.1  # words of an excerpt, and the weight of excerpts
 START = 0.3  # first alpha of the search
-ALPHA_PENALTY, DEPENDENCE_PENALTY, CORPUS_PENALTY = 1.0, 0.1, 2.0
-USUAL_DEPENDENCE, LEAST_DEPENDENCE = 0.03, 0.001
+ALPHA_PENALTY, CORPUS_PENALTY, SPREAD_PENALTY, UNIT_PENALTY = 1.0, 2.0, 4.0, 0.1
+USUAL_DEPENDENCE, LEAST_DEPENDENCE, USUAL_SPREAD = 0.03, 0.001, 0.4
 
 
 @dataclass(frozen=True)
@@ -376,56 +381,86 @@ class HeldOutTexts:
 
 
 def choose_smoothing(view: View, names: tuple[str, ...]) -> dict[str, Any]:
-    """The values of these settings, of "alpha", "smoothing" and "dependence", with the smallest log loss of held-out
-    texts."""
+    """The values of these settings, of "alpha", "smoothing", "dependence" and "spread", with the smallest log loss of
+    held-out texts."""
     held_out = HeldOutTexts(view)
     given = view.settings
     if not len(held_out.y) or view.tally.k < 2:
-        best = {"alpha": 1.0, "smoothing": "even", "dependence": USUAL_DEPENDENCE}
+        best = {"alpha": 1.0, "smoothing": "even", "dependence": USUAL_DEPENDENCE, "spread": 0.0}
         return {name: best[name] for name in names}
     kinds = SMOOTHINGS if "smoothing" in names else (given.smoothing,)
     alphas = ALPHAS if "alpha" in names else (given.alpha,)
-    dependences = DEPENDENCES if "dependence" in names else (given.dependence,)
+    temperings = _temperings(given.tempering, names, view.tally.k)
     lengths = (None,) if given.model == "bernoulli" else (None, EXCERPT)
     shares = np.array([1.0] if given.model == "bernoulli" else [1.0 - EXCERPT_SHARE, EXCERPT_SHARE])
-    left_out = [(one := held_out.leave_one_out(length), one.words(given.word_model())[:, None]) for length in lengths]
-    tried: dict[tuple[str, int], tuple[float, float]] = {}
+    left_out = [(one := held_out.leave_one_out(length), one.words(given.word_model())) for length in lengths]
+    tried: dict[tuple[str, int], tuple[float, Tempering]] = {}
 
-    def trial(kind: str, at: int) -> tuple[float, float]:
-        """(smallest value of the criterion, the dependence that attains it)."""
+    def trial(kind: str, at: int) -> float:
+        """The smallest value of the criterion."""
         if not 0 <= at < len(alphas):
-            return np.inf, 0.0
+            return np.inf
         if (kind, at) not in tried:
-            model = replace(given, alpha=alphas[at], smoothing=kind, dependence=0.0).word_model()
+            model = replace(given, alpha=alphas[at], smoothing=kind, tempering=Tempering()).word_model()
             scored = [(one.scores(model), words) for one, words in left_out]
+
+            def loss(one: Tempering) -> float:
+                losses = [held_out.loss(scores / one.divisor(scores, words)) for scores, words in scored]
+                return float(shares @ losses) + _tempering_penalty(one)
+
+            value, tempering = min((_least(loss, grid) for grid in temperings), key=lambda found: found[0])
             penalty = ALPHA_PENALTY * np.log(alphas[at]) ** 2 + CORPUS_PENALTY * (kind == "corpus")
-            losses = [
-                shares @ [held_out.loss(scores / design_effect(words, one)) for scores, words in scored]
-                + penalty
-                + _dependence_penalty(one)
-                for one in dependences
-            ]
-            tried[kind, at] = min(zip(map(float, losses), dependences, strict=True))
-        return tried[kind, at]
+            tried[kind, at] = value + penalty, tempering
+        return tried[kind, at][0]
 
     for kind in kinds:
         at = int(np.argmin(np.abs(np.log(np.array(alphas) / START))))
         while trial(kind, at) > min(trial(kind, at - 1), trial(kind, at + 1)):
             at += 1 if trial(kind, at + 1) < trial(kind, at - 1) else -1
     kind, at = min(tried, key=lambda one: tried[one][0])
-    best = {"alpha": alphas[at], "smoothing": kind, "dependence": tried[kind, at][1]}
+    best = {"alpha": alphas[at], "smoothing": kind} | vars(tried[kind, at][1])
     return {name: best[name] for name in names}
 
 
-def _dependence_penalty(dependence: float) -> float:
-    return DEPENDENCE_PENALTY * float(np.log(max(dependence, LEAST_DEPENDENCE) / USUAL_DEPENDENCE)) ** 2
+def _temperings(given: Tempering, names: tuple[str, ...], k: int) -> list[list[Tempering]]:
+    """The grids of what is chosen, each with the other setting 0. The spread of the scores of two classes is the
+    evidence itself, not a unit of it."""
+    if "dependence" not in names:
+        return [[given]]
+    by_words = [Tempering(dependence=one) for one in DEPENDENCES]
+    return [by_words] if k == 2 else [by_words, [Tempering(spread=one) for one in SPREADS]]
 
 
-def names_of_tuned_settings(model: str, alpha: Any, smoothing: str, dependence: float | None) -> tuple[str, ...]:
+def _least(value: Callable[[Tempering], float], grid: list[Tempering]) -> tuple[float, Tempering]:
+    """(smallest value, where), by steps along the grid from its middle."""
+    values: dict[int, float] = {}
+
+    def at(j: int) -> float:
+        if not 0 <= j < len(grid):
+            return np.inf
+        if j not in values:
+            values[j] = value(grid[j])
+        return values[j]
+
+    j = len(grid) // 2
+    while at(j) > min(at(j - 1), at(j + 1)):
+        j += 1 if at(j + 1) < at(j - 1) else -1
+    return values[j], grid[j]
+
+
+def _tempering_penalty(one: Tempering) -> float:
+    if one.spread:
+        return SPREAD_PENALTY + UNIT_PENALTY * float(np.log(one.spread / USUAL_SPREAD)) ** 2
+    return UNIT_PENALTY * float(np.log(max(one.dependence, LEAST_DEPENDENCE) / USUAL_DEPENDENCE)) ** 2
+
+
+def names_of_tuned_settings(
+    model: str, alpha: Any, smoothing: str, dependence: float | None, spread: float | None
+) -> tuple[str, ...]:
     """The settings that are chosen by held-out texts: none if alpha is given, or for models other than naive Bayes."""
     if model not in MODELS or alpha != "auto":
         return ()
     names = ["alpha"]
     names += ["smoothing"] * (model == "multinomial" and smoothing == "auto")
-    names += ["dependence"] * (model != "bernoulli" and dependence is None)
+    names += TEMPERED * (model != "bernoulli" and dependence is None and spread is None)
     return tuple(names)

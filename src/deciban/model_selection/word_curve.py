@@ -23,7 +23,7 @@ from deciban.errors import DataError
 from deciban.ops.packed import Packed
 from deciban.text.analysis import Terms
 from deciban.text.features import Features
-from deciban.text.naive_bayes import MODELS, WordWeights, design_effect
+from deciban.text.naive_bayes import MODELS, WordWeights
 from deciban.text.word_tally import WordTally
 
 ROWS = 512  # rows that are scored at a time
@@ -122,9 +122,9 @@ class Queries:
             here = slice(ends[0], ends[-1])
             at, values = place.take(self.X.indices[here]), weights.term_values(self.X.data[here])
             made = ops.affine(Counts(ends - ends[0], at, values, len(known) + 1), coef, weights.bias)
-            if weights.dependence:
+            size = None
+            if weights.tempering.dependence:
                 row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-                words = np.bincount(row, values * (at < len(known)), minlength=len(ends) - 1)
-                made = weights.bias + (made - weights.bias) / design_effect(words, weights.dependence)[:, None]
-            out.append(made)
+                size = np.bincount(row, values * (at < len(known)), minlength=len(ends) - 1)
+            out.append(made / weights.tempering.divisor(made, size))
         return np.concatenate(out)

@@ -90,6 +90,7 @@ STORED_TYPES = {
     "History": "solvers.history",
     # texts
     "KeptTexts": "text.kept_texts",
+    "Tempering": "text.naive_bayes",
     "Terms": "text.analysis",
     "WordTally": "text.word_tally",
     "WordWeights": "text.naive_bayes",

@@ -7,9 +7,15 @@ pairs (word, class) that occur have a weight of their own. Texts add two things 
 makes the pseudo-count of a word alpha times its count in all texts: rare words, which all classes but one lack by
 chance, have little evidence. `smoothing="even"` adds alpha to the count of each word in every class.
 
-The words of one text depend on each other, so that L of them count as fewer independent ones: with `dependence` ρ, the
-correlation of two words of a text, all scores of a text of L words are divided by 1 + ρ (L − 1), the design effect of a
-cluster sample. A text of one word keeps its full weight.
+The words of one text depend on each other, so that L of them count as fewer independent ones. `Tempering` divides all
+scores of a text by one number, which has one of two units:
+
+    words     1 + dependence (L − 1)          the design effect of a cluster sample; a text of one word keeps its weight
+    spread    spread (0.4 + sd)               sd: standard deviation of the scores of the text over the classes
+
+Of many classes most are wrong for a text, and the spread of their scores shows how far dependent words move a score.
+Of two classes the spread is the evidence itself, and only the number of words is left. If both settings are positive,
+the scores divided by the design effect are divided by their spread.
 
 >>> import numpy as np
 >>> from scipy import sparse
@@ -48,13 +54,45 @@ from deciban.text.word_tally import WordTally
 
 PRESENCE, COUNT, LOG_COUNT = 0, 1, 2  # the value of a word in a text: 1, its count, 1 + log of it; the kernel's codes
 MODELS: dict[str, type] = {"multinomial": Multinomial, "bernoulli": Bernoulli, "complement": Complement}
+LEAST_SPREAD = 0.4  # nats, added to the spread of each text: few words, with a small spread, are weak evidence
 TINY = 1e-300  # least number that a logarithm is taken of
+
+
+@dataclass(frozen=True)
+class Tempering:
+    """What the scores of a text are divided by.
+
+    >>> scores = np.array([[1.0, 1.0, -2.0], [0.0, 0.0, 0.0]])
+    >>> Tempering(dependence=0.1).divisor(scores, np.array([11.0, 0.0])).tolist()
+    [[2.0], [1.0]]
+    >>> Tempering(spread=0.5).divisor(scores, None).round(3).tolist()  # 0.5 (0.4 + √2)
+    [[0.907], [0.2]]
+    """
+
+    dependence: float = 0.0
+    spread: float = 0.0
+
+    def divisor(self, scores: np.ndarray, words: np.ndarray | None) -> Any:
+        """The divisor of each text, (n, 1), from its scores (n, k) and, for `dependence`, its number of words (n,); 1.0
+        without either setting."""
+        effect: Any = 1.0
+        if self.dependence and words is not None:
+            effect = 1.0 + self.dependence * np.maximum(words[:, None] - 1.0, 0.0)
+        if not self.spread:
+            return effect
+        k, add = scores.shape[1], np.add.reduce  # `std` takes longer for one text; a dot product differs by processor
+        around = scores - add(scores, axis=1, keepdims=True) / k
+        around *= around
+        return self.spread * (LEAST_SPREAD * effect + np.sqrt(add(around, axis=1, keepdims=True) / k))
+
+
+NOT_TEMPERED = Tempering()
 
 
 @dataclass(frozen=True, eq=False)
 class WordWeights:
     """A linear score of words. Where there is a `scale`, a text is scaled by word and then to length 1; where there is
-    `dependence`, the score of a text is divided by 1 + dependence · (its words − 1)."""
+    `tempering`, there is no bias, and the score of a text is divided by its divisor."""
 
     start: np.ndarray  # (d + 1,): word j has cells start[j] … start[j + 1]
     label: np.ndarray  # (m,), int32
@@ -63,7 +101,7 @@ class WordWeights:
     bias: np.ndarray  # (k,)
     term_value: int = PRESENCE
     scale: np.ndarray | None = None  # (d,)
-    dependence: float = 0.0
+    tempering: Tempering = NOT_TEMPERED
 
     def table(self) -> SparseTable:
         """unseen_weight + weight of each class and word, (k, d)."""
@@ -71,7 +109,8 @@ class WordWeights:
         return cells + self.unseen_weight[:, None]
 
     def is_consistent(self, d: int, k: int) -> bool:
-        """Whether it fits d words and k classes; checked after loading from a file."""
+        """Whether these are trained weights of d words and k classes, not tempered; checked after loading from a
+        file."""
         m = len(self.label)
         arrays = (self.start, self.label, self.weight, self.unseen_weight, self.bias, self.scale)
         shapes = ((d + 1,), (m,), (m,), (k,), (k,), (d,))
@@ -81,22 +120,13 @@ class WordWeights:
                 return False
         borders = self.start[0] == 0 and self.start[-1] == m and bool((np.diff(self.start) >= 0).all())
         inside = bool(((self.label >= 0) & (self.label < k)).all())
-        return borders and inside and self.term_value in (PRESENCE, COUNT, LOG_COUNT) and self.dependence >= 0
+        return borders and inside and self.term_value in (PRESENCE, COUNT, LOG_COUNT) and self.tempering == NOT_TEMPERED
 
     def term_values(self, counts: np.ndarray) -> np.ndarray:
         """The values of words from their counts > 0."""
         if self.term_value == PRESENCE:
             return np.ones_like(counts)
         return counts if self.term_value == COUNT else 1.0 + np.log(counts)
-
-
-def design_effect(words: np.ndarray, dependence: float) -> np.ndarray:
-    """The divisor of the scores of texts of so many words.
-
-    >>> design_effect(np.array([0.0, 1.0, 11.0]), 0.1).tolist()
-    [1.0, 1.0, 2.0]
-    """
-    return 1.0 + dependence * np.maximum(words - 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -107,7 +137,7 @@ class WordModel:
     alpha: float = 1.0
     smoothing: str = "even"
     counts: bool = False
-    dependence: float = 0.0
+    tempering: Tempering = NOT_TEMPERED
 
     @property
     def term_value(self) -> int:
@@ -130,13 +160,13 @@ class WordModel:
     def weights(self, t: WordTally) -> WordWeights:
         bias = np.zeros(t.k)
         if t.d == 0:
-            return WordWeights(t.start, t.label, t.count, bias, bias, self.term_value, None, self.dependence)
+            return WordWeights(t.start, t.label, t.count, bias, bias, self.term_value, None, self.tempering)
         present, absent = self._log_terms(t)
         if absent is not None:
             present, bias = present - absent, absent.sum(axis=1)
         # the part that depends on the word alone is the same for all classes: `shared_terms`
         return WordWeights(
-            t.start, t.label, present.excess(), present.of_class, bias, self.term_value, None, self.dependence
+            t.start, t.label, present.excess(), present.of_class, bias, self.term_value, None, self.tempering
         )
 
     def log_probabilities(self, t: WordTally) -> np.ndarray:
@@ -229,7 +259,7 @@ class LeaveOneOut:
         if model.name == "bernoulli":
             return self._bernoulli(model)
         out = self._multinomial(model) if model.name == "multinomial" else self._complement(model)
-        return out / design_effect(self.words(model), model.dependence)[:, None] if model.dependence else out
+        return out / model.tempering.divisor(out, self.words(model))
 
     def words(self, model: WordModel) -> np.ndarray:
         """How many words each text has that are known without it, (n,)."""

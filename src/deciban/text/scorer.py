@@ -24,7 +24,7 @@ from deciban import ops
 from deciban.engines.threads import map_ordered
 from deciban.errors import DataError
 from deciban.text.analysis import AnalyzerSpec, CompiledVocabulary, Terms, analyzer_spec, compiled
-from deciban.text.naive_bayes import WordWeights, design_effect
+from deciban.text.naive_bayes import WordWeights
 from deciban.text.reader import Chunk, Source, Worker, _check_piece, chunks, not_a_text, transform_counts
 
 Count = Callable[[Any], sparse.csr_array]
@@ -93,25 +93,23 @@ class TextScorer:
             )
         return sparse.csr_array(self.python_vectorizer.transform(texts), dtype=np.float64)
 
-    def score_counts(self, X: sparse.csr_array) -> np.ndarray:
-        """The scores of texts that are counted already."""
+    def score_counts(self, X: sparse.csr_array, shared: np.ndarray | None = None) -> np.ndarray:
+        """The scores of texts that are counted already, with a `shared` weight of each word (d,) in all classes."""
         x = tfidf_scale(X, w := self.weights)
-        return w.bias + w.table().multiplied(x) / design_effect(x.sum(axis=1)[:, None], w.dependence)
+        out = w.bias + w.table().multiplied(x) + (0.0 if shared is None else (x @ shared)[:, None])
+        return out / w.tempering.divisor(out, x.sum(axis=1))
 
 
 def score_piece(piece: Any, column: np.ndarray, w: WordWeights) -> np.ndarray:
     """The scores of a piece of counted texts, (n, k), given the word of each of its numbers."""
-    k = len(w.bias)
-    if w.dependence == 0:
-        out = np.empty((len(piece), k))
-        out[:] = w.bias
-        ops.core().text_score(piece, column, w.start, w.label, w.weight, w.unseen_weight, w.scale, w.term_value, out)
-        return out
-    out = np.zeros((len(piece), k + 1))  # one class more, in which every word has the weight 1: the number of words
-    ops.core().text_score(
-        piece, column, w.start, w.label, w.weight, np.append(w.unseen_weight, 1.0), w.scale, w.term_value, out
-    )
-    return w.bias + out[:, :k] / design_effect(out[:, k:], w.dependence)
+    k, counted, unseen = len(w.bias), bool(w.tempering.dependence), w.unseen_weight
+    out = np.empty((len(piece), k + counted))
+    out[:, :k] = w.bias
+    if counted:  # one class more, in which every word has the weight 1: the number of words
+        out[:, k], unseen = 0.0, np.append(unseen, 1.0)
+    ops.core().text_score(piece, column, w.start, w.label, w.weight, unseen, w.scale, w.term_value, out)
+    scores = out[:, :k]
+    return scores / w.tempering.divisor(scores, out[:, k] if counted else None)
 
 
 def tfidf_scale(X: sparse.csr_array, w: WordWeights) -> sparse.csr_array:
