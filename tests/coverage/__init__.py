@@ -27,6 +27,11 @@ class Row:
     what: str
     check: Callable[[], None]
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file and line of the row."""
+        return self.check.__code__.co_filename, self.check.__code__.co_firstlineno
+
     def statements(self) -> list[ast.stmt]:
         """The statements before the first assertion."""
         body = ast.parse(textwrap.dedent(inspect.getsource(self.check))).body[0].body  # type: ignore[attr-defined]
@@ -45,7 +50,8 @@ def row(name: str, section: str, what: str) -> Callable[[Callable[[], None]], Ca
     """Decorator: the function is the row of that name."""
 
     def keep(check: Callable[[], None]) -> Callable[[], None]:
-        assert name not in ROWS, f"{name} is there twice"
+        before, place = ROWS.get(name), (check.__code__.co_filename, check.__code__.co_firstlineno)
+        assert before is None or before.place == place, f"{name} is there twice"  # a module may be imported twice
         ROWS[name] = Row(name, section, what, check)
         return check
 
