@@ -63,6 +63,7 @@ def command(
     import deciban
     from deciban.cli import inputs
     from deciban.io import readers
+    from deciban.io.atomic import file_lock
 
     how = csv_options(delimiter, no_header)
     out = output or f"{_stem(data)}.deciban"
@@ -85,7 +86,9 @@ def command(
 
     column, learned = readers.retry_on_type_change(data, learn, **how)
     learned.model._name_target(column)
-    deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
+    about = {"metrics": learned.metrics, "source": Path(data).name, "target": column, "text": learned.text}
+    with file_lock(out):
+        deciban.save(learned.model, out, **about)
     talk.give(_text(learned, column, out), _data(learned, column, out))
     if learned.metrics and learned.metrics["log_loss"] > learned.baseline_log_loss:
         talk.say("on held-out rows the model is no better than the class frequencies: it may need more rows", "note")
