@@ -13,9 +13,12 @@ from threading import Event
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import deciban
 from deciban import spam
+from deciban.engines.threads import workers
+from deciban.errors import DataError
 from deciban.io import atomic
 
 PROCESSES = """
@@ -145,3 +148,71 @@ def test_w2_a_lock_that_a_killed_process_left_is_no_obstacle(tmp_path):
     with atomic.file_lock(tmp_path / "m.deciban"):
         pass
     assert not list(tmp_path.iterdir())
+
+
+UPDATED = [
+    deciban.GaussianNB(),
+    deciban.MixedNB(),
+    deciban.LogisticRegression(),
+    deciban.Perceptron(),
+    deciban.BayesOptimal(
+        [("a", deciban.GaussianNB()), ("b", deciban.LinearDiscriminantAnalysis())], weights=[0.5, 0.5]
+    ),
+    deciban.TextClassifier(),
+]
+
+
+@pytest.mark.parametrize("model", UPDATED, ids=lambda model: type(model).__name__)
+def test_w14_threads_that_update_one_model_lose_no_rows(model):
+    rng, y = np.random.default_rng(0), np.arange(30) % 2
+    texts = isinstance(model, deciban.TextClassifier)
+    X = [f"win a prize now {i}" for i in range(30)] if texts else rng.normal(size=(30, 3)) + y[:, None]
+    model = clone(model).partial_fit(X, y, classes=[0, 1])
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: model.partial_fit(X, y), range(20)))
+    finally:
+        sys.setswitchinterval(before)
+    assert model.class_count_.sum() == 21 * 30
+
+
+def test_w14_an_update_that_fails_keeps_what_other_threads_learn(monkeypatch):
+    model = deciban.TextClassifier().partial_fit(["win"], ["spam"])
+    started, fail = Event(), Event()
+
+    def read(self):
+        started.set()
+        fail.wait(10)
+        raise OSError
+
+    with ThreadPoolExecutor(2) as pool:
+        with monkeypatch.context() as patch:
+            patch.setattr(type(model), "_reader", read)
+            failing = pool.submit(model.partial_fit, ["prize"], ["spam"])
+            assert started.wait(10)
+        learning = pool.submit(model.partial_fit, ["lunch"], ["ham"])
+        fail.set()
+        assert isinstance(failing.exception(), OSError)
+        learning.result()
+    assert model.class_count_.tolist() == [1, 1]
+
+
+def test_w15_contexts_of_threads_end_in_any_order():
+    usual = workers()
+    first, second = deciban.threads(1), deciban.threads(3)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert workers() == 3
+    second.__exit__(None, None, None)
+    assert workers() == usual
+    with deciban.threads(2), deciban.threads(None):
+        assert workers() == usual
+
+
+@pytest.mark.parametrize("n", [float("nan"), 1.5, True, 0, -1, "2"])
+def test_w15_a_number_of_threads_is_a_whole_number(n):
+    with pytest.raises(DataError, match="whole number"), deciban.threads(n):
+        pass
