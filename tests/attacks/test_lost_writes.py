@@ -3,6 +3,7 @@ that change while they are read, outputs that replace something else."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -17,9 +18,12 @@ from sklearn.base import clone
 
 import deciban
 from deciban import spam
+from deciban.cli import starting
 from deciban.engines.threads import workers
 from deciban.errors import DataError
 from deciban.io import atomic
+
+from ..support.cli import exit_code, output
 
 PROCESSES = """
 import os, sys
@@ -216,3 +220,67 @@ def test_w15_contexts_of_threads_end_in_any_order():
 def test_w15_a_number_of_threads_is_a_whole_number(n):
     with pytest.raises(DataError, match="whole number"), deciban.threads(n):
         pass
+
+
+def started(command: str, unbuffered: bool = True, **streams) -> subprocess.Popen:
+    """A command in a process of its own."""
+    env = {**os.environ, "PYTHONUNBUFFERED": "1" if unbuffered else ""}
+    return subprocess.Popen([sys.executable, "-m", "deciban", *command.split()], env=env, **streams)
+
+
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="POSIX files and pipes")
+
+
+@needs_posix
+def test_w3_output_that_does_not_fit_on_the_disk_is_an_error(place):
+    from resource import RLIMIT_FSIZE, setrlimit
+
+    Path("t.csv").write_text(table(20_000))
+    limit = lambda: setrlimit(RLIMIT_FSIZE, (100_000, 100_000))  # noqa: E731
+    with open("o.csv", "wb") as out:
+        process = started("predict s.deciban t.csv", stdout=out, stderr=subprocess.PIPE, preexec_fn=limit)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err.startswith(b"error: ")
+
+
+@needs_posix
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_w4_a_slow_reader_of_a_non_blocking_pipe_gets_all_bytes(unbuffered, monkeypatch):
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    raw = io.FileIO(writer, "wb")
+    out = io.TextIOWrapper(raw if unbuffered else io.BufferedWriter(raw), write_through=unbuffered)
+    text = "0123456789" * 50_000
+    with monkeypatch.context() as patch, open(reader, "rb") as read:
+        patch.setattr(sys, "stdout", out)
+        starting.protect_output()
+        with ThreadPoolExecutor(1) as pool:
+            found = pool.submit(lambda: (time.sleep(0.1), read.read())[1])
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            raw.close()
+            assert found.result() == text.encode()
+        sys.stdout = None
+
+
+@needs_posix
+@pytest.mark.parametrize("command", ["predict s.deciban t.csv", "explain s.deciban t.csv --rows 2000"])
+def test_w5_a_reader_that_closes_the_pipe_ends_the_command_quietly(place, command):
+    Path("t.csv").write_text(table(20_000))
+    process = started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(60) == 141
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_r14_closed_streams_are_named(place, capfd, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    for command in ("predict s.deciban -", "fit -", "spam learn f.deciban - --as spam"):
+        assert output(command, capfd, 1)[1].startswith("error: standard input is closed\nhint: ")
+    monkeypatch.setattr(sys, "stdout", None)
+    assert output("predict s.deciban s.csv", capfd, 1)[1].startswith("error: standard output is closed\nhint: ")
+    assert output("predict s.deciban s.csv --json", capfd, 1)[1].startswith("error: standard output is closed\nhint: ")
+    assert exit_code("predict s.deciban s.csv -o o.csv") == 0

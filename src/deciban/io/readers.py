@@ -87,6 +87,7 @@ __all__ = [
     "selected",
     "some_rows",
     "split",
+    "standard_input",
     "strings",
     "table_from_dict",
     "types_named",
@@ -182,7 +183,7 @@ def read(path: str | os.PathLike, **how: Any) -> pa.Table:
 def retry_on_type_change(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
     """Call use(source), and again from the start where a column of a CSV file turns out to have another type. A pipe is
     kept in memory for that."""
-    kept = sys.stdin.buffer.read() if os.fspath(path) == "-" else None
+    kept = standard_input().read() if os.fspath(path) == "-" else None
     types: dict[str, Any] = dict(how.pop("types", None) or {})
     while True:
         try:
@@ -221,9 +222,17 @@ def _of_bytes(
 _pipes: list[tuple[Any, Bytes]] = []  # standard input, which may be opened again as long as no row was read
 
 
+def standard_input() -> Any:
+    """Standard input as bytes; DataError if it is closed."""
+    if sys.stdin is None:
+        raise DataError(f"{PIPE} is closed\n\nhint: name a file instead of -, or pipe rows into the command")
+    return sys.stdin.buffer
+
+
 def _piped() -> Bytes:
-    if not _pipes or _pipes[0][0] is not sys.stdin.buffer:
-        _pipes[:] = [(sys.stdin.buffer, Bytes.of(sys.stdin.buffer, PIPE))]
+    stream = standard_input()
+    if not _pipes or _pipes[0][0] is not stream:
+        _pipes[:] = [(stream, Bytes.of(stream, PIPE))]
     return _pipes[0][1]
 
 

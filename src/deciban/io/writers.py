@@ -33,11 +33,17 @@ def write(tables: Iterable[pa.Table | pa.RecordBatch], path: str | os.PathLike) 
     """Write tables (or batches) one after the other to a file, or for "-" as CSV to standard output."""
     name = os.fspath(path)
     if name == "-":
-        _csv(tables, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        _csv(tables, standard_output())
         return
     where = writable(name)
     atomic.atomic_write(where, partial(_form(where.suffixes), tables))
+
+
+def standard_output() -> Any:
+    """Standard output for bytes; DataError if it is closed."""
+    if sys.stdout is None:
+        raise DataError("standard output is closed\n\nhint: name a file to write to: --output FILE")
+    return sys.stdout.buffer
 
 
 def writable(path: str | os.PathLike) -> Path:
@@ -60,8 +66,7 @@ def write_csv_with_predictions(
     """Write the lines of a CSV source with predictions appended."""
     texts = csv.join_predictions(source.heads or source.names, found, source.delimiter)
     if path == "-":
-        sys.stdout.buffer.writelines(texts)
-        sys.stdout.buffer.flush()
+        standard_output().writelines(texts)
     else:
         atomic.atomic_write(writable(path), lambda file: file.writelines(texts))
 
@@ -87,8 +92,7 @@ def can_append_to_lines(source: Any, path: str | os.PathLike) -> bool:
 
 def write_lines(tables: Iterable[pa.Table]) -> None:
     """Write tables as JSON lines to standard output."""
-    _lines(tables, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
+    _lines(tables, standard_output())
 
 
 def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:
