@@ -200,7 +200,7 @@ def solved(state: Path) -> Model:
     >>> solved(state).predict_proba(["unknown"]).tolist(), weights_of(state).exists()
     ([[0.5, 0.5]], True)
     """
-    version = atomic.Stamp.from_path(state) if state.exists() else None
+    version = atomic.Stamp.from_path(state)
     model = open_filter(state)
     if model is None or len(model.classes_) < 2 or model._is_trained:
         return model

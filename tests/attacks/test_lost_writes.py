@@ -13,6 +13,8 @@ from pathlib import Path
 from threading import Event
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
@@ -21,7 +23,7 @@ from deciban import spam
 from deciban.cli import starting
 from deciban.engines.threads import workers
 from deciban.errors import DataError
-from deciban.io import atomic
+from deciban.io import atomic, readers
 
 from ..support.cli import exit_code, output
 
@@ -284,3 +286,67 @@ def test_r14_closed_streams_are_named(place, capfd, monkeypatch):
     assert output("predict s.deciban s.csv", capfd, 1)[1].startswith("error: standard output is closed\nhint: ")
     assert output("predict s.deciban s.csv --json", capfd, 1)[1].startswith("error: standard output is closed\nhint: ")
     assert exit_code("predict s.deciban s.csv -o o.csv") == 0
+
+
+def write_rows(path: Path, n: int = 400, shift: float = 0.0) -> None:
+    """A file of rows in pieces of 100, or a CSV file."""
+    rows = pa.table({"x": np.arange(n) % 7 + shift, "y": ["a", "b"] * (n // 2)})
+    if path.suffix == ".parquet":
+        pq.write_table(rows, path, row_group_size=100)
+    else:
+        readers.write([rows], path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "arrow"])
+@pytest.mark.parametrize("replaced", [0, 2], ids=["a file that was read", "a file to read"])
+def test_w6_a_file_that_is_replaced_while_a_folder_is_read_is_an_error(tmp_path, ending, replaced):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    for i in range(3):
+        write_rows(folder / f"{i}.{ending}")
+    write_rows(tmp_path / f"new.{ending}", 300, 100.0)
+    model = deciban.GaussianNB().fit([[0.0], [1.0]], [0, 1])
+
+    def replace(rows, share):
+        if (tmp_path / f"new.{ending}").exists():
+            os.replace(tmp_path / f"new.{ending}", folder / f"{replaced}.{ending}")
+
+    with (
+        deciban.threads(1),
+        pytest.raises(DataError, match=rf"{replaced}.{ending} was changed while it was read\n\nhint: "),
+    ):
+        model.fit_on(folder, target="y", progress=replace)
+    assert model.class_count_.tolist() == [1, 1]
+    assert model.fit_on(folder, target="y").class_count_.sum() == 1100
+
+
+def test_w6_a_file_that_grows_while_it_is_read_is_an_error(tmp_path):
+    path = tmp_path / "rows.csv"
+    write_rows(path, 40)
+
+    def append(rows, share):
+        with path.open("a") as file:
+            file.write("1,a\n")
+
+    with pytest.raises(DataError, match="was changed while it was read"):
+        deciban.GaussianNB().fit_on(path, target="y", progress=append)
+
+
+def test_w6_a_file_that_changes_between_two_passes_is_an_error(tmp_path, monkeypatch):
+    for i in range(2):
+        write_rows(tmp_path / f"{i}.csv", 40)
+    calls = []
+
+    def append(rows, share):
+        calls.append(rows)
+        if len(calls) == 3:  # the first pass is over
+            write_rows(tmp_path / "2.csv", 40)
+
+    with deciban.threads(1), pytest.raises(DataError, match="was changed while it was read"):
+        deciban.LogisticRegression().fit_on(tmp_path, target="y", progress=append)
+
+
+@needs_posix
+def test_w6_a_pipe_has_no_stamp(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert atomic.Stamp.from_path(tmp_path / "pipe.csv") is None

@@ -453,6 +453,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         >>> MixedNB().fit_on(rows).predict(pa.table({"sky": ["grey"]})).tolist()
         ['rain']
         """
+        from deciban.io import readers
+
         self._validate_params()
         kept = None if checkpoint is None else _checkpoint(checkpoint)
         picked = engines.engine_for(data, engine)
@@ -461,7 +463,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
             roles = roles_of(picked, found, target, features, sample_weight, self._reads_texts)
             try:
                 with self._unchanged_on_failure(), row_progress(progress, "fit_on") as report:
-                    self._learn_on(BatchJob(picked, found, roles, report, kept))
+                    with readers.unchanged_files(found):
+                        self._learn_on(BatchJob(picked, found, roles, report, kept))
                     self._name_target(roles.target)
                 return self
             except Exception as error:

@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from deciban.errors import levels_up
+from deciban.errors import DataError, levels_up
 
 if sys.platform == "win32":
     import msvcrt
@@ -132,6 +132,23 @@ class Stamp(NamedTuple):
     number: int
 
     @classmethod
-    def from_path(cls, path: Path) -> Stamp:
-        found = path.stat()
-        return cls(str(path), found.st_size, found.st_mtime_ns, found.st_ino)
+    def from_path(cls, path: Path) -> Stamp | None:
+        """The stamp of a regular file; None: there is none, or it is a pipe or device, whose stamp says nothing."""
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        regular = stat.S_ISREG(found.st_mode)
+        return cls(str(path), found.st_size, found.st_mtime_ns, found.st_ino) if regular else None
+
+    def check(self) -> None:
+        """Raise DataError if the file has changed."""
+        if Stamp.from_path(Path(self.name)) != self:
+            raise changed_error(self.name)
+
+
+def changed_error(name: str) -> DataError:
+    return DataError(
+        f"{name} was changed while it was read\n\n"
+        "hint: read it again when it is complete; or let writers rename complete files"
+    )

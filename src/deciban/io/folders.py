@@ -25,14 +25,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from deciban.errors import DataError
 from deciban.io.arrow import pa
-from deciban.io.source import Piece, Source, Stamp
+from deciban.io.atomic import Stamp, changed_error
+from deciban.io.source import Piece, Source
 
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".arrow", ".feather", ".jsonl", ".ndjson", ".arff")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -87,10 +88,11 @@ class _File:
     keys: dict[str, Any]  # and values of its folders
     schema: pa.Schema
     size: int
+    stamps: tuple[Stamp, ...]
 
     @classmethod
     def of(cls, path: Path, keys: dict[str, Any], source: Source) -> _File:
-        return cls(path, keys, source.schema, path.stat().st_size)
+        return cls(path, keys, source.schema, path.stat().st_size, source.stamps)
 
 
 class _Many:
@@ -117,10 +119,17 @@ class _Many:
         self.read = 0
         for file in self.files:
             self.now = self.opened(file.path, types=self.types)
+            if self.now.stamps != file.stamps:
+                raise changed_error(str(file.path))
             here = [name for name in wanted if name in file.schema.names]
             for piece in self.now.pieces(here, [name for name in coded if name in here]):
                 yield partial(_aligned, piece, wanted, file.keys, kinds)
             self.read += file.size
+
+    def stamps(self) -> tuple[Stamp, ...]:
+        """The stamps of all files; () if one has none."""
+        found = [file.stamps for file in self.files]
+        return tuple(chain.from_iterable(found)) if all(found) else ()
 
     def done(self) -> float | None:
         whole = max(sum(file.size for file in self.files), 1)
@@ -151,14 +160,8 @@ def read(paths: Sequence[Path], root: Path, name: str, opened: Open, types: dict
         notes=tuple(dict.fromkeys(many.notes)),
         cut=partial(many.pieces, kinds),
         rows=many.rows,
-        stamps=tuple(stamp(file.path) for file in many.files),
+        stamps=many.stamps(),
     )
-
-
-def stamp(path: Path) -> Stamp:
-    """Name, size and time of a file, to detect a change."""
-    found = path.stat()
-    return str(path), found.st_size, found.st_mtime_ns
 
 
 def _aligned(piece: Piece, wanted: list[str], keys: dict[str, Any], kinds: dict[str, Any]) -> Iterator[pa.RecordBatch]:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -27,6 +27,7 @@ from deciban.errors import DataError, closest
 from deciban.io import arff, batches, csv, folders, json_tables, parquet
 from deciban.io import source as sources
 from deciban.io.arrow import available_memory, pa
+from deciban.io.atomic import Stamp, changed_error
 from deciban.io.batches import (
     TEXT,
     LabelledSource,
@@ -46,7 +47,7 @@ from deciban.io.batches import (
 )
 from deciban.io.compression import Bytes, File
 from deciban.io.csv import TARGET_NAMES, ColumnTypeChanged
-from deciban.io.source import Described, Source, frames_like, is_path, is_single_pass
+from deciban.io.source import Described, Source, frames_like, is_path, is_single_pass, watched
 from deciban.io.writers import (
     can_append_to_lines,
     default_output_path,
@@ -91,6 +92,7 @@ __all__ = [
     "strings",
     "table_from_dict",
     "types_named",
+    "unchanged_files",
     "with_free_names",
     "with_missing",
     "writable",
@@ -146,11 +148,12 @@ def open_path(
         except PermissionError:
             raise DataError(f"no permission to read {name}\n\nhint: check its permissions: ls -l {name}") from None
 
+    stamp = Stamp.from_path(where)
     plain = texts_unless is not None and where.suffix.lower() == ".txt"
     if plain and folders.is_plain(again().head(1 << 12), texts_unless or ()):
         return folders.read_whole(again, name)
     found_one = _of_bytes(again, name, where, where.stat().st_size, types, rest, **how)
-    return replace(found_one, stamps=(folders.stamp(where),))
+    return watched(found_one, stamp)
 
 
 def list_files(path: str | os.PathLike) -> tuple[Path, list[Path]] | None:
@@ -160,6 +163,26 @@ def list_files(path: str | os.PathLike) -> tuple[Path, list[Path]] | None:
         found = folders.tables(where)
         return (where, found) if found else None
     return (folders.root_of(name), folders.matching(name)) if is_glob(path) else None
+
+
+@contextmanager
+def unchanged_files(data: Any) -> Iterator[None]:
+    """Context manager for several passes: DataError if the files of a source or a path change meanwhile, or if a folder
+    that is listed again has others."""
+    pinned = isinstance(data, Source)
+    before = {stamp.name: stamp for stamp in data.stamps} if pinned else _listed_stamps(data)
+    yield
+    after = {name: Stamp.from_path(Path(name)) for name in before} if pinned else _listed_stamps(data)
+    if after != before:
+        raise changed_error(next(name for name in {**before, **after} if before.get(name) != after.get(name)))
+
+
+def _listed_stamps(data: Any) -> dict[str, Stamp | None]:
+    """The stamps of the files of a path, by name."""
+    if not is_path(data) or os.fspath(data) == "-":
+        return {}
+    files = (list_files(data) or ((), [Path(data)]))[1]
+    return {str(path): Stamp.from_path(path) for path in files}
 
 
 def is_glob(path: str | os.PathLike) -> bool:
