@@ -4,6 +4,7 @@ that change while they are read, outputs that replace something else."""
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -350,3 +351,19 @@ def test_w6_a_file_that_changes_between_two_passes_is_an_error(tmp_path, monkeyp
 def test_w6_a_pipe_has_no_stamp(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     assert atomic.Stamp.from_path(tmp_path / "pipe.csv") is None
+
+
+def test_w7_a_key_of_late_lines_is_a_column(tmp_path):
+    path = tmp_path / "l.jsonl"
+    rows = ({"x": i % 7, "class": "ab"[i % 2], **({"late": i} if i > 8191 else {})} for i in range(9000))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert readers.read(path).column_names == ["x", "class", "late"]
+    assert deciban.MixedNB().fit_on(path, target="class").feature_names_in_.tolist() == ["x", "late"]
+
+
+def test_w8_fractions_after_whole_numbers_are_kept(tmp_path):
+    path = tmp_path / "l.jsonl"
+    cells = [i % 2 for i in range(8192)] + [(0.9, 0.1)[i % 2] for i in range(8192)]
+    path.write_text("".join(json.dumps({"x": x, "class": "ab"[i % 2]}) + "\n" for i, x in enumerate(cells)))
+    model = deciban.GaussianNB().fit_on(path, target="class")
+    assert np.allclose(model.theta_.ravel(), [0.45, 0.55])
