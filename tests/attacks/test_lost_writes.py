@@ -3,6 +3,7 @@ that change while they are read, outputs that replace something else."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
+from unittest.mock import ANY
 
 import numpy as np
 import pyarrow as pa
@@ -367,3 +369,148 @@ def test_w8_fractions_after_whole_numbers_are_kept(tmp_path):
     path.write_text("".join(json.dumps({"x": x, "class": "ab"[i % 2]}) + "\n" for i, x in enumerate(cells)))
     model = deciban.GaussianNB().fit_on(path, target="class")
     assert np.allclose(model.theta_.ravel(), [0.45, 0.55])
+
+
+def test_w9_an_output_that_is_an_input_is_refused(place, capfd):
+    Path("rows").mkdir()
+    Path("rows/a.csv").write_text(table(40))
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    for command in (
+        "fit s.csv -o s.csv",
+        "report s.deciban s.csv -o s.csv",
+        "report s.deciban rows -o rows/a.csv",
+        "predict s.deciban s.csv -o s.deciban",
+        "predict s.deciban s.csv -o ./s.csv",
+        "predict s.deciban rows -o rows/a.csv",
+        "fit rows -o rows/a.csv",
+    ):
+        assert output(command, capfd, 1)[1].startswith("error: ")
+    assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
+
+
+def test_w10_models_of_two_files_have_two_names(place, capfd):
+    for year in (2024, 2025):
+        Path(f"sales.{year}.csv").write_text(table(40))
+        output(f"fit -q sales.{year}.csv --model mixed", capfd)
+    output("fit -q 'sales.*.csv' --model mixed", capfd)
+    assert sorted(path.name for path in place.glob("*.deciban")) == [
+        "model.deciban",
+        "s.deciban",
+        "sales.2024.deciban",
+        "sales.2025.deciban",
+    ]
+
+
+def test_w10_a_file_that_is_no_model_is_not_overwritten(place, capfd):
+    Path("thesis.tex").write_text("text")
+    for command in (
+        "fit -q s.csv --model mixed -o thesis.tex",
+        "merge s.deciban s.deciban -o thesis.tex",
+        "update s.deciban s.csv -o thesis.tex",
+    ):
+        assert output(command, capfd, 1)[1].startswith("error: thesis.tex exists and is no model\nhint: ")
+        assert Path("thesis.tex").read_text() == "text"
+    Path("empty").touch()  # as mktemp makes it
+    output("update s.deciban s.csv -o empty", capfd)
+    output("update s.deciban s.csv -o thesis.tex --force", capfd)
+    assert deciban.model_info("thesis.tex") == deciban.model_info("empty") | {"date": ANY}
+
+
+@needs_posix
+def test_w11_pipes_are_written_to_and_stay(place, capfd):
+    os.mkfifo("fifo")
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(Path("fifo").read_text)
+        output("predict s.deciban s.csv -o fifo", capfd)
+        assert found.result(10).count("\n") == 301
+        found = pool.submit(Path("fifo").read_bytes)
+        output("update s.deciban s.csv -o fifo", capfd)
+        assert deciban.model_info(found.result(10))["rows"] == 600
+    assert Path("fifo").is_fifo()
+    assert not list(place.glob(".*"))
+
+
+@needs_posix
+def test_w11_devices_are_written_to_and_stay(place, capfd):
+    output("predict s.deciban s.csv -o /dev/null", capfd)
+    assert Path("/dev/null").is_char_device()
+    if Path("/dev/stdout").exists():
+        assert output("predict s.deciban s.csv -o /dev/stdout", capfd)[0].count("\n") == 301
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet", "arrow"])
+def test_w12_predictions_of_no_rows_have_columns(place, capfd, ending):
+    Path("e.csv").write_text("x,k,class\n")
+    output(f"predict s.deciban e.csv -o a.{ending}", capfd)
+    deciban.load("s.deciban").predict_on("e.csv", out=f"b.{ending}")
+    names = ["x", "k", "class", "predicted", "p_no", "p_yes"]
+    for path in (Path(f"a.{ending}"), Path(f"b.{ending}")):
+        if ending in ("parquet", "arrow"):
+            assert readers.read(path).column_names == names
+        else:
+            text = gzip.decompress(path.read_bytes()) if ending.endswith("gz") else path.read_bytes()
+            assert text.decode().replace("\t", ",") == ",".join(names) + "\n"
+
+
+def test_w12_predictions_of_no_rows_have_columns_on_standard_output(place, capfd):
+    Path("e.csv").write_text("x,k,class\n")
+    assert output("predict s.deciban e.csv", capfd)[0] == "x,k,class,predicted,p_no,p_yes\n"
+    assert output("predict s.deciban e.csv --costs yes:no=5", capfd)[0] == "x,k,class,predicted,p_no,p_yes\n"
+
+
+def test_w13_predictions_are_not_written_where_they_would_be_read(tmp_path):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    (folder / "a.csv").write_text("x,y\n" + "1,a\n2,b\n" * 50)
+    model = deciban.MixedNB().fit_on(folder, target="y")
+    for data, out in (
+        (folder, folder / "out.csv"),
+        (folder, folder / "predicted"),
+        (f"{folder}/*.csv", folder / "out.csv"),
+        (f"{tmp_path}/**/*.csv", folder / "deep" / "out.csv"),
+    ):
+        with pytest.raises(DataError, match="would be read with"):
+            model.predict_on(data, out=out)
+    model.predict_on(folder, out=folder / "_out.csv")
+    model.predict_on(folder, out=folder / "_predicted")
+    model.predict_on(folder, out=tmp_path / "out.csv")
+    assert deciban.MixedNB().fit_on(folder, target="y").class_count_.tolist() == [50, 50]
+
+
+def test_w13_a_file_of_predictions_among_the_data_is_an_error(tmp_path, capfd):
+    (tmp_path / "a.csv").write_text("x,y\n" + "1,a\n2,b\n" * 50)
+    model = deciban.MixedNB().fit_on(tmp_path / "a.csv", target="y")
+    model.predict_on(tmp_path / "a.csv", out=tmp_path / "a.predicted.csv")
+    with pytest.raises(DataError, match=r"a\.predicted\.csv holds predictions"):
+        deciban.MixedNB().fit_on(tmp_path, target="y")
+    assert "would be read" in output(f"predict x.deciban {tmp_path} -o {tmp_path}/out.csv", capfd, 1)[1]
+
+
+def test_r2_an_empty_name_is_no_folder(place, capfd):
+    for command in (
+        "fit ''",
+        "fit s.csv -o ''",
+        "predict s.deciban ''",
+        "predict '' s.csv",
+        "merge s.deciban '' -o m.deciban",
+        "spam learn m.deciban '' --as spam",
+    ):
+        assert "the name of the file is empty" in output(command, capfd, 2)[1]
+    with pytest.raises(DataError, match="the path is empty"):
+        deciban.MixedNB().fit_on("", target="class")
+    assert sorted(path.name for path in place.iterdir()) == ["s.csv", "s.deciban"]
+
+
+@pytest.mark.parametrize(
+    "command", ["fit s.csv -o -", "update s.deciban s.csv -o -", "merge s.deciban -o -", "report s.deciban s.csv -o -"]
+)
+def test_r16_standard_output_is_no_file_for_models_and_reports(place, capfd, command):
+    assert "standard output" in output(command, capfd, 1)[1]
+    assert not Path("-").exists()
+
+
+def test_r16_other_names_of_a_model_keep_the_former_one(place, capfd):
+    os.link("s.deciban", "before.deciban")
+    output("update s.deciban s.csv", capfd)
+    assert deciban.model_info("before.deciban")["rows"] == 300
+    assert deciban.model_info("s.deciban")["rows"] == 600

@@ -10,7 +10,7 @@ import click
 from deciban.cli.options import (
     ClassifierOption,
     Terminal,
-    check_output,
+    check_model_output,
     cli_command,
     column_options,
     csv_options,
@@ -66,9 +66,9 @@ def command(
     from deciban.io.atomic import file_lock
 
     how = csv_options(delimiter, no_header)
-    out = output or f"{_stem(data)}.deciban"
+    out = output or _default_output(data)
     readers.writable(out)
-    check_output(out, (data,), force)
+    check_model_output(out, (data,), force)
 
     def learn(source: Any) -> Any:
         column = inputs.target_of(source, target)
@@ -100,8 +100,12 @@ def command(
         talk.say(note, "note")
 
 
-def _stem(data: str) -> str:
-    return "model" if data == "-" else Path(data).name.split(".")[0] or "model"
+def _default_output(data: str) -> str:
+    """The name of a model by default."""
+    from deciban.io import readers
+
+    stem = "" if data == "-" or readers.is_glob(data) else readers.split_endings(data)[0].strip(".")
+    return f"{stem or 'model'}.deciban"
 
 
 def _text(learned: Any, target: str, out: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.options import Terminal, check_output, cli_command, force_option
+from deciban.cli.options import Terminal, check_model_output, cli_command, force_option
 
 
 @cli_command("merge", example="deciban merge a.deciban b.deciban -o both.deciban")
@@ -21,7 +21,7 @@ def command(talk: Terminal, models: tuple[str, ...], output: str, force: bool) -
     from deciban.io.atomic import file_lock
 
     readers.writable(output)
-    check_output(output, models, force)
+    check_model_output(output, models, force)
     with file_lock(output):
         merged = deciban.merge(models)
         infos = [deciban.model_info(model) for model in models]

@@ -8,6 +8,7 @@ import click
 
 from deciban.cli.options import (
     Terminal,
+    check_model_output,
     check_output,
     cli_command,
     csv_options,
@@ -48,7 +49,7 @@ def modify_model(
     from deciban.io.atomic import file_lock
 
     out = readers.writable(output or model)
-    check_output(out, (data,), force)
+    (check_model_output if output else check_output)(out, (data,), force)
     with file_lock(out):
         found = inputs.LabelledData.of(model, data, target, csv_options(delimiter, no_header), talk, empty=not forget)
         fitted, count = found.model, 0

@@ -33,12 +33,18 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+OPEN_FILES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 PATIENCE = 2.0  # seconds of waiting for a lock without a message
 PAUSE = 0.02  # seconds between two attempts to get it
 
 
 def atomic_write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> None:
-    """Write a file atomically: it appears under its name when it is complete and synced to disk."""
+    """Write a file atomically: it appears under its name when it is complete and synced to disk. A device or a pipe is
+    written to."""
+    if _is_special(path):
+        with open(path, "ab") as special:
+            fill(special)
+        return
     path = Path(os.path.realpath(path))  # a link stays a link
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
@@ -69,6 +75,15 @@ def atomic_write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> No
             os.close(folder)
 
 
+def _is_special(path: str | os.PathLike) -> bool:
+    """Whether a path is a device, a pipe or an open file of this process, which must not be replaced."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or os.fspath(path).startswith(OPEN_FILES)
+
+
 def _write_unnamed(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
     """Write an unnamed file (Linux), so that a killed process leaves nothing behind."""
     if not os.path.isdir("/proc/self/fd") or not hasattr(os, "O_TMPFILE"):
@@ -89,7 +104,10 @@ def _write_unnamed(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
 @contextmanager
 def file_lock(path: str | os.PathLike) -> Iterator[None]:
     """Context manager: one process (or thread) at a time has the lock of a path, the others wait. The lock is a hidden
-    file in the same folder; a process that is killed loses its lock."""
+    file in the same folder; a process that is killed loses its lock. Devices and pipes have none."""
+    if _is_special(path):
+        yield
+        return
     path = Path(os.path.realpath(path))
     lock = path.with_name(f".{path.name}.lock")
     start, quiet = time.monotonic(), True

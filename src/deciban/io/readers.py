@@ -36,6 +36,7 @@ from deciban.io.batches import (
     array,
     arrow_types,
     concat,
+    or_empty,
     prediction_columns,
     selected,
     some_rows,
@@ -51,6 +52,7 @@ from deciban.io.source import Described, Source, frames_like, is_path, is_single
 from deciban.io.writers import (
     can_append_to_lines,
     default_output_path,
+    split_endings,
     writable,
     write,
     write_csv_with_predictions,
@@ -72,6 +74,7 @@ __all__ = [
     "available_memory",
     "batches",
     "can_append_to_lines",
+    "check_not_read",
     "concat",
     "default_output_path",
     "frames_like",
@@ -82,12 +85,14 @@ __all__ = [
     "list_files",
     "open_data",
     "open_path",
+    "or_empty",
     "prediction_columns",
     "read",
     "retry_on_type_change",
     "selected",
     "some_rows",
     "split",
+    "split_endings",
     "standard_input",
     "strings",
     "table_from_dict",
@@ -123,6 +128,8 @@ def open_path(
         how, path = {**path.how, **how}, path.path
         types = {**how.pop("types", {}), **(types or {})}
     name = os.fspath(path)
+    if not name:
+        raise DataError("the path is empty\n\nhint: name a file or a folder; the current folder is `.`")
     if name == "-":
         piped = _once(_piped())
         if texts_unless is not None and folders.is_plain(piped().head(1 << 12), texts_unless):
@@ -159,7 +166,7 @@ def open_path(
 def list_files(path: str | os.PathLike) -> tuple[Path, list[Path]] | None:
     """(the folder that all are under, the files) where a path is a folder of tables or a glob; None: it is one file."""
     name, where = os.fspath(path), Path(path)
-    if where.is_dir():
+    if name and where.is_dir():
         found = folders.tables(where)
         return (where, found) if found else None
     return (folders.root_of(name), folders.matching(name)) if is_glob(path) else None
@@ -187,6 +194,15 @@ def _listed_stamps(data: Any) -> dict[str, Stamp | None]:
 
 def is_glob(path: str | os.PathLike) -> bool:
     return folders.is_glob(os.fspath(path)) and not Path(path).exists()
+
+
+def check_not_read(path: str | os.PathLike, out: str | os.PathLike) -> None:
+    """Raise DataError if a file `out` would be one of those that a folder or a glob reads."""
+    if folders.would_read(os.fspath(path), out):
+        raise DataError(
+            f"{os.fspath(out)} would be read with {os.fspath(path)}\n\n"
+            "hint: write to another folder, or to a name that starts with `_`: such files are not read"
+        )
 
 
 def open_data(data: Any, **how: Any) -> Source:
