@@ -91,6 +91,12 @@ def test_w1_filters_learn_all_messages_of_several_processes(place):
     assert not list(place.glob(".*"))
 
 
+def test_w1_a_filter_of_one_class_is_shown(place, capfd):
+    spam.update_file(Path("f.deciban"), b"Subject: Prize\n\n", "spam", spam.learn)
+    assert json.loads(output("show f.deciban --json", capfd)[0])["rows"] == 1
+    assert "learned from 1 rows" in output("show f.deciban", capfd)[0]
+
+
 def test_w1_threads_learn_all_messages(tmp_path):
     state = tmp_path / "f.deciban"
     with ThreadPoolExecutor(8) as pool:
