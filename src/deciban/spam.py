@@ -200,10 +200,13 @@ def solved(state: Path) -> Model:
     >>> solved(state).predict_proba(["unknown"]).tolist(), weights_of(state).exists()
     ([[0.5, 0.5]], True)
     """
+    version = atomic.Stamp.from_path(state)
     model = open_filter(state)
     if model is None or len(model.classes_) < 2 or model._is_trained:
         return model
     place, digest = weights_of(state), blake2b(state.read_bytes(), digest_size=16).digest()
+    if atomic.Stamp.from_path(state) != version:  # another process has learned: the digest may not be that of the model
+        return solved(state)
     if not model._set_trained_weights(_stored_weights(place, digest)):
         _store_weights(place, digest, model._trained_weights())
     return model
@@ -244,7 +247,8 @@ def _kept(model: Model, state: Path) -> None:
 
 def update_file(state: Path, sources: Any, label: str, how: Callable, only_new: bool = False) -> int:
     """Learn or unlearn (`how`: `learn`, `unlearn`) messages of sources (see `mail.messages`) in a file, all of them
-    or, if one of them is an error, none; how many there were. `only_new` passes over those that are known.
+    or, if one of them is an error, none; how many there were. `only_new` passes over those that are known. Processes
+    that change the same file wait for each other.
 
     >>> import tempfile
     >>> state = Path(tempfile.mkdtemp()) / "spam.deciban"
@@ -253,11 +257,13 @@ def update_file(state: Path, sources: Any, label: str, how: Callable, only_new: 
     >>> update_file(state, b"Subject: Hello\\n\\n", "ham", unlearn), state.exists()
     (1, False)
     """
-    model, mails = open_filter(state), _once_each(read(sources))
-    if only_new:
-        old = set(already_learned(model, mails))
-        mails = [mail for mail in mails if mail not in old]
-    _kept(how(model, mails, label), state)
+    mails = _once_each(read(sources))
+    with atomic.file_lock(state):
+        model = open_filter(state)
+        if only_new:
+            old = set(already_learned(model, mails))
+            mails = [mail for mail in mails if mail not in old]
+        _kept(how(model, mails, label), state)
     return len(mails)
 
 

@@ -93,6 +93,15 @@ PRIORS = ["array-like", Mapping, StrOptions({"uniform"}), None]  # valid values 
 CLASS_WEIGHT: dict[str, list] = {"class_weight": [StrOptions({"balanced"}), Mapping, None]}
 
 
+@contextmanager
+def locked(model: Any) -> Iterator[None]:
+    """Context manager: hold the lock of a model. Two threads that update the same state at once would lose rows."""
+    with _GUARD:
+        lock = _LOCKS.setdefault(model, RLock())
+    with lock:
+        yield
+
+
 class Classifier(ClassifierMixin, BaseEstimator):
     """Base of all classifiers: needs `_posterior(priors)`, and `_learn_on(job)` for data elsewhere.
 
@@ -124,23 +133,16 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return super()._get_param_names()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the lock of this model: two threads that update the same state at once would lose rows."""
-        with _GUARD:
-            lock = _LOCKS.setdefault(self, RLock())
-        with lock:
-            yield
-
-    @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
-        """Restore the model if the block fails or is interrupted."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        """Restore the model if the block fails or is interrupted. Other threads wait: what they learn is kept."""
+        with locked(self):
+            before = self.__dict__.copy()
+            try:
+                yield
+            except BaseException:
+                self.__dict__.clear()
+                self.__dict__.update(before)
+                raise
 
     # methods that a subclass defines
 
@@ -451,6 +453,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         >>> MixedNB().fit_on(rows).predict(pa.table({"sky": ["grey"]})).tolist()
         ['rain']
         """
+        from deciban.io import readers
+
         self._validate_params()
         kept = None if checkpoint is None else _checkpoint(checkpoint)
         picked = engines.engine_for(data, engine)
@@ -459,7 +463,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
             roles = roles_of(picked, found, target, features, sample_weight, self._reads_texts)
             try:
                 with self._unchanged_on_failure(), row_progress(progress, "fit_on") as report:
-                    self._learn_on(BatchJob(picked, found, roles, report, kept))
+                    with readers.unchanged_files(found):
+                        self._learn_on(BatchJob(picked, found, roles, report, kept))
                     self._name_target(roles.target)
                 return self
             except Exception as error:
@@ -820,7 +825,7 @@ class Generative(Classifier):
         """
         self._validate_params()
         self._check_updatable()
-        with self._alone():
+        with locked(self):
             before, spec = self.__dict__.get("_state"), self._spec()
             reader = replace(self._reader(), least=1) if before is None else before.reader
             found = reader.training(X, y, first=before is None)
@@ -875,7 +880,7 @@ class Generative(Classifier):
         >>> GaussianNB().fit(X, y).forget(X[4:], y[4:]).theta_.tolist()  # a model of the first four rows
         [[0.5], [4.5]]
         """
-        with self._alone():
+        with locked(self):
             state = self._fitted_state()
             self._check_updatable()
             found = state.reader.training(X, y, first=False)

@@ -26,7 +26,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from deciban import ops
-from deciban.classifiers.base import Interval, StrOptions, suggesting, unfitted
+from deciban.classifiers.base import Interval, StrOptions, locked, suggesting, unfitted
 from deciban.data.blocks import Reals, Table
 from deciban.data.frames import shown_names
 from deciban.errors import DataError, levels_up
@@ -165,20 +165,21 @@ class LinearUnit(ClassifierMixin, BaseEstimator):
         """Learn from more rows by the online rule, one pass in their order. The first call names all `classes`. With
         history=True, each call adds one entry to `history_`."""
         self._validate_params()
-        first = "coef_" not in self.__dict__
-        reader, known, table = self._read(X, y, sample_weight, first, classes, partial=True)
-        objective = ResponseLoss.of(table, self.fit_intercept, self._response)
-        start = objective.check_start(self.init) if first else self._parameters()
-        before = np.zeros(len(known)) if first else self.class_count_
-        state = at_point(objective, start)
-        after = self._online().step(objective, state)
-        self._adopt(reader, known, objective, after.w, 1, before)
-        if self.history:
-            recorder = Recorder()
-            recorder(0, state)
-            recorder(1, after)
-            more = recorder.history(objective, shown_names(self), known, 1, likelihood=False)
-            self.history_ = self.history_.followed_by(more) if "history_" in self.__dict__ else more
+        with locked(self):
+            first = "coef_" not in self.__dict__
+            reader, known, table = self._read(X, y, sample_weight, first, classes, partial=True)
+            objective = ResponseLoss.of(table, self.fit_intercept, self._response)
+            start = objective.check_start(self.init) if first else self._parameters()
+            before = np.zeros(len(known)) if first else self.class_count_
+            state = at_point(objective, start)
+            after = self._online().step(objective, state)
+            self._adopt(reader, known, objective, after.w, 1, before)
+            if self.history:
+                recorder = Recorder()
+                recorder(0, state)
+                recorder(1, after)
+                more = recorder.history(objective, shown_names(self), known, 1, likelihood=False)
+                self.history_ = self.history_.followed_by(more) if "history_" in self.__dict__ else more
         return self
 
     def objective(self, X, y, sample_weight=None) -> ResponseLoss:

@@ -392,9 +392,9 @@ class LogisticRegression(Classifier):
         The first call names all `classes`.
         """
         self._validate_params()
-        settings = replace(self._with_known_strength(Settings.from_model(self)), l1=0.0, bias_l1=0.0)
-        first = not self._is_fitted
         with self._unchanged_on_failure():
+            settings = replace(self._with_known_strength(Settings.from_model(self)), l1=0.0, bias_l1=0.0)
+            first = not self._is_fitted
             rows = self._read_rows(X, y, sample_weight, partial=True, classes=classes)
             problem = Problem.from_rows(rows, settings, self.class_weight, self.fit_intercept)
             objective = problem.objective

@@ -1,12 +1,11 @@
 """The `deciban` command. Each command is a module of this package: it parses its arguments, calls one public function,
 and prints. Data go to stdout, messages to stderr.
 
-Exit codes: 0 success, 1 data error, 2 usage error, 130 stopped by Ctrl-C.
+Exit codes: 0 success, 1 data error, 2 usage error, 130 stopped by Ctrl-C, 141 the reader of a pipe has closed it.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -14,8 +13,9 @@ from importlib import import_module
 import click
 
 from deciban.cli.options import first_sentence, print_error
-from deciban.cli.starting import lighten
+from deciban.cli.starting import ClosedOutput, drop_output, lighten, protect_output
 
+CLOSED = 141  # 128 + the number of SIGPIPE
 VERBS = (
     "fit",
     "predict",
@@ -79,15 +79,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit."""
     if argv is None:
         lighten()
+        protect_output()
     given = list(sys.argv[1:] if argv is None else argv)
     if given[:1] == ["help"]:  # deciban help fit
         given = [*given[1:], "--help"]
     try:
-        code = group.main(given, prog_name="deciban", standalone_mode=False)
-        sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
-    except BrokenPipeError:  # the reader of a pipe has closed it: exit without a message
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        ended = group.main(given, prog_name="deciban", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        code = ended if isinstance(ended, int) else 0
+    except (ClosedOutput, BrokenPipeError):  # as of a process that the signal of a closed pipe ends, without a message
+        code = CLOSED
     except (click.ClickException, click.exceptions.Abort, KeyboardInterrupt, Exception) as error:
-        sys.exit(print_error(error, "--debug" in given))
+        code = print_error(error, "--debug" in given)
+    drop_output()
+    sys.exit(code)

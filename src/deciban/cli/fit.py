@@ -10,7 +10,7 @@ import click
 from deciban.cli.options import (
     ClassifierOption,
     Terminal,
-    check_output,
+    check_model_output,
     cli_command,
     column_options,
     csv_options,
@@ -63,11 +63,12 @@ def command(
     import deciban
     from deciban.cli import inputs
     from deciban.io import readers
+    from deciban.io.atomic import file_lock
 
     how = csv_options(delimiter, no_header)
-    out = output or f"{_stem(data)}.deciban"
+    out = output or _default_output(data)
     readers.writable(out)
-    check_output(out, (data,), force)
+    check_model_output(out, (data,), force)
 
     def learn(source: Any) -> Any:
         column = inputs.target_of(source, target)
@@ -85,7 +86,9 @@ def command(
 
     column, learned = readers.retry_on_type_change(data, learn, **how)
     learned.model._name_target(column)
-    deciban.save(learned.model, out, metrics=learned.metrics, source=Path(data).name, target=column, text=learned.text)
+    about = {"metrics": learned.metrics, "source": Path(data).name, "target": column, "text": learned.text}
+    with file_lock(out):
+        deciban.save(learned.model, out, **about)
     talk.give(_text(learned, column, out), _data(learned, column, out))
     if learned.metrics and learned.metrics["log_loss"] > learned.baseline_log_loss:
         talk.say("on held-out rows the model is no better than the class frequencies: it may need more rows", "note")
@@ -97,8 +100,12 @@ def command(
         talk.say(note, "note")
 
 
-def _stem(data: str) -> str:
-    return "model" if data == "-" else Path(data).name.split(".")[0] or "model"
+def _default_output(data: str) -> str:
+    """The name of a model by default."""
+    from deciban.io import readers
+
+    stem = "" if data == "-" or readers.is_glob(data) else readers.split_endings(data)[0].strip(".")
+    return f"{stem or 'model'}.deciban"
 
 
 def _text(learned: Any, target: str, out: str) -> str:

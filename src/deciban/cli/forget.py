@@ -13,6 +13,7 @@ from deciban.cli.update import change_options, modify_model
 def command(talk: Terminal, **asked: Any) -> None:
     """Remove rows from a model. The result equals a model never trained on them.
 
-    The model must be updatable: `deciban fit --updatable`. The file is replaced at the end.
+    The model must be updatable: `deciban fit --updatable`. The file is replaced at the end. Processes that
+    change the same file wait for each other.
     """
     modify_model(talk, forget=True, **asked)

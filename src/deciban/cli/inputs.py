@@ -11,7 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
-from deciban.cli.options import Terminal
+from deciban.cli.options import Terminal, is_model
 from deciban.cli.starting import alone
 from deciban.display import format_choices, format_list
 from deciban.errors import DataError, ModelFileError, closest, did_you_mean
@@ -28,7 +28,7 @@ def loaded(path: str, data: str, empty: bool = False) -> Any:
     try:
         model = deciban.load(path)
     except ModelFileError as error:
-        if not _is_model(data):
+        if not is_model(data):
             raise
         verb = click.get_current_context().command_path
         raise DataError(
@@ -49,16 +49,6 @@ def check_probabilities(model: Any, path: str) -> None:
         raise DataError(
             f"{path} is a {name}, which has no probabilities\n\nhint: in Python, deciban.load({path!r}).predict(X)"
         )
-
-
-def _is_model(path: str) -> bool:
-    import deciban
-
-    try:
-        deciban.model_info(path)
-    except (OSError, ModelFileError):
-        return False
-    return True
 
 
 def is_empty(model: Any) -> bool:

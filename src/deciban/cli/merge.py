@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.options import Terminal, check_output, cli_command, force_option
+from deciban.cli.options import Terminal, check_model_output, cli_command, force_option
 
 
 @cli_command("merge", example="deciban merge a.deciban b.deciban -o both.deciban")
@@ -18,14 +18,16 @@ def command(talk: Terminal, models: tuple[str, ...], output: str, force: bool) -
     """
     import deciban
     from deciban.io import readers
+    from deciban.io.atomic import file_lock
 
     readers.writable(output)
-    check_output(output, models, force)
-    merged = deciban.merge(models)
-    infos = [deciban.model_info(model) for model in models]
-    sources = [about["source"] for about in infos if about["source"]]
-    of_first = {key: infos[0].get(key) for key in ("target", "text")}
-    deciban.save(merged, output, source=" + ".join(dict.fromkeys(sources)) or None, **of_first)
+    check_model_output(output, models, force)
+    with file_lock(output):
+        merged = deciban.merge(models)
+        infos = [deciban.model_info(model) for model in models]
+        sources = [about["source"] for about in infos if about["source"]]
+        of_first = {key: infos[0].get(key) for key in ("target", "text")}
+        deciban.save(merged, output, source=" + ".join(dict.fromkeys(sources)) or None, **of_first)
     rows = float(merged.class_count_.sum())
     text = f"{output}: {len(models)} models, {rows:,.0f} rows, {len(merged.classes_)} classes"
     talk.give(text, {"model": output, "models": list(models), "rows": rows, "classes": merged.classes_})

@@ -147,6 +147,7 @@ def cli_command(name: str, example: str) -> Callable[[Callable], CliCommand]:
         def run(as_json: bool, quiet: bool, **arguments: Any) -> Any:
             from deciban.display import on_command_line  # slow to import
 
+            check_names(click.get_current_context())
             talk = Terminal(as_json, quiet)
             with on_command_line(), talk.warned():
                 return function(talk, **arguments)
@@ -156,6 +157,15 @@ def cli_command(name: str, example: str) -> Callable[[Callable], CliCommand]:
         return click.command(name, cls=CliCommand, example=example)(_common(run))
 
     return make
+
+
+def check_names(ctx: click.Context) -> None:
+    """Raise a usage error for an empty file name, as of a variable of the shell that is not set."""
+    for option in ctx.command.params:
+        given = ctx.params.get(option.name or "")
+        names = given if isinstance(given, tuple) else (given,)
+        if "" in names and (isinstance(option, click.Argument) or option.name == "output"):
+            raise click.BadParameter("the name of the file is empty", ctx, option)
 
 
 table_options = options(  # how to read a CSV file where detection fails
@@ -183,18 +193,41 @@ priors_option = click.option(
 )
 
 
-force_option = click.option("--force", is_flag=True, help="Allow overwriting an input file.")
+force_option = click.option("--force", is_flag=True, help="Allow overwriting a file that is an input, or no model.")
 
 
 def check_output(output: str | os.PathLike, inputs: Sequence[str | os.PathLike], force: bool) -> None:
-    """Raise DataError if the output is one of the inputs."""
+    """Raise DataError if the output is one of the inputs, or would be one the next time."""
     from deciban.errors import DataError
+    from deciban.io import readers
 
-    for one in inputs:
-        if not force and os.path.exists(output) and os.path.exists(one) and os.path.samefile(output, one):
+    for one in inputs if not force else ():
+        if os.path.exists(output) and os.path.exists(one) and os.path.samefile(output, one):
             raise DataError(
                 f"{output} is an input and would be overwritten\n\nhint: name another file, or pass --force"
             )
+        readers.check_not_read(one, output)
+
+
+def check_model_output(output: str | os.PathLike, inputs: Sequence[str | os.PathLike], force: bool) -> None:
+    """Raise DataError if the output is one of the inputs, or a file that is no model."""
+    from deciban.errors import DataError
+
+    check_output(output, inputs, force)
+    if not force and os.path.isfile(output) and os.path.getsize(output) and not is_model(output):
+        raise DataError(f"{output} exists and is no model\n\nhint: name another file, or pass --force")
+
+
+def is_model(path: str | os.PathLike) -> bool:
+    """Whether a file is a model."""
+    import deciban
+    from deciban.errors import ModelFileError
+
+    try:
+        deciban.model_info(path)
+    except (OSError, ModelFileError):
+        return False
+    return True
 
 
 def csv_options(delimiter: str | None, no_header: bool) -> dict[str, Any]:

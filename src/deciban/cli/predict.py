@@ -58,6 +58,8 @@ def command(
     streamed in batches, so that memory does not grow with the file. For a text model, a .txt file is one text, and
     standard input has one text per line, unless it is a table with the text column.
     """
+    import numpy as np
+
     import deciban
     from deciban.cli import inputs
     from deciban.io import readers
@@ -71,7 +73,8 @@ def command(
     columns = inputs.columns_of(fitted, about, source, talk)
 
     def answers(X: Any) -> Any:
-        labels, proba = asked.answer(inputs.cells(fitted, X, columns))
+        none = fitted.classes_[:0], np.zeros((0, len(fitted.classes_)))
+        labels, proba = asked.answer(inputs.cells(fitted, X, columns)) if X.num_rows else none
         probabilities = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
         return readers.with_free_names({"predicted": labels, **probabilities}, source.names)
 
@@ -85,9 +88,12 @@ def command(
         for batch in inputs.batches(source, talk, "predicting"):
             yield readers.append_columns(batch, answers(batch))
 
+    empty = source.schema.empty_table()
     if talk.json and output == "-":
         readers.write_lines(with_answers())
     elif readers.can_append_to_lines(source, output):
-        readers.write_csv_with_predictions(source, through(), output)
+        lines = readers.or_empty(through(), lambda: ((), answers(empty)))
+        readers.write_csv_with_predictions(source, lines, output)
     else:
-        readers.write(with_answers(), output)
+        tables = readers.or_empty(with_answers(), lambda: readers.append_columns(empty, answers(empty)))
+        readers.write(tables, output)

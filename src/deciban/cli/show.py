@@ -23,10 +23,12 @@ def command(talk: Terminal, model: str, most: int) -> None:
     about = deciban.model_info(model)
     fitted = deciban.load(model)
     check_probabilities(fitted, model)
-    strongest = deciban.top_evidence(fitted, most)
+    compared = len(fitted.classes_) > 1  # one class alone has no evidence, and nothing was chosen for it
+    strongest = deciban.top_evidence(fitted, most) if compared else {}
     found = fitted.families_ if isinstance(fitted, deciban.MixedNB) else {}
     families = {str(name): type(one).__name__ for name, one in found.items()}
-    chosen = {key: value for key, value in fitted._chosen_settings().items() if not isinstance(value, dict)}
+    settings = fitted._chosen_settings() if compared else {}
+    chosen = {key: value for key, value in settings.items() if not isinstance(value, dict)}
     data = {**about, "families": families, "chosen": chosen}
     data["top_evidence"] = {str(label): [_evidence(one) for one in evidence] for label, evidence in strongest.items()}
     what = "words" if fitted._reads_texts else "columns"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,7 +27,9 @@ def _sources(mails: tuple[str, ...]) -> list[str | bytes]:
             from deciban.errors import DataError
 
             raise DataError(f"file or folder not found: {mail!r}\n\nhint: check the path; - is standard input")
-    return [sys.stdin.buffer.read() if mail == "-" else mail for mail in mails]
+    from deciban.io.readers import standard_input
+
+    return [standard_input().read() if mail == "-" else mail for mail in mails]
 
 
 def _label(function: Callable) -> Callable:

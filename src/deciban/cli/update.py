@@ -8,6 +8,7 @@ import click
 
 from deciban.cli.options import (
     Terminal,
+    check_model_output,
     check_output,
     cli_command,
     csv_options,
@@ -45,19 +46,21 @@ def modify_model(
     from deciban.cli import inputs
     from deciban.errors import NotAdditiveError
     from deciban.io import readers
+    from deciban.io.atomic import file_lock
 
     out = readers.writable(output or model)
-    check_output(out, (data,), force)
-    found = inputs.LabelledData.of(model, data, target, csv_options(delimiter, no_header), talk, empty=not forget)
-    fitted, count = found.model, 0
-    try:
-        for X, y in found.pairs(talk, "forgetting" if forget else "learning"):
-            fitted = _apply_batch(fitted, X, y, forget)
-            count += len(y)
-    except NotAdditiveError as error:
-        raise NotAdditiveError(f"{str(error).partition(chr(10))[0]}\n\n{HINT}") from error
-    about = found.about
-    deciban.save(fitted, out, source=about["source"], target=found.target, text=about.get("text"))
+    (check_model_output if output else check_output)(out, (data,), force)
+    with file_lock(out):
+        found = inputs.LabelledData.of(model, data, target, csv_options(delimiter, no_header), talk, empty=not forget)
+        fitted, count = found.model, 0
+        try:
+            for X, y in found.pairs(talk, "forgetting" if forget else "learning"):
+                fitted = _apply_batch(fitted, X, y, forget)
+                count += len(y)
+        except NotAdditiveError as error:
+            raise NotAdditiveError(f"{str(error).partition(chr(10))[0]}\n\n{HINT}") from error
+        about = found.about
+        deciban.save(fitted, out, source=about["source"], target=found.target, text=about.get("text"))
     total = float(fitted.class_count_.sum())
     word = "forgot" if forget else "learned"
     talk.give(f"{out}: {word} {count:,} rows, {total:,.0f} in all", {"model": out, word: count, "rows": total})
@@ -74,6 +77,7 @@ def command(talk: Terminal, **asked: Any) -> None:
 
     New classes and categories are allowed.
 
-    The model must be updatable: `deciban fit --updatable`. The file is replaced at the end.
+    The model must be updatable: `deciban fit --updatable`. The file is replaced at the end. Processes that
+    change the same file wait for each other.
     """
     modify_model(talk, forget=False, **asked)

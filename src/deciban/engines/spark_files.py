@@ -77,10 +77,8 @@ class Pieces:
         return []
 
     def _read(self, readable: list, piece: int, stamp: Stamp) -> Iterator[Any]:
-        from deciban.io.folders import stamp as current_stamp
-
         try:
-            if current_stamp(Path(stamp[0])) != stamp:
+            if _stamp(stamp[0]) != stamp:
                 raise Unreadable("another file")
             for batch in readable[piece]():
                 yield batch.select(list(self.columns))
@@ -133,6 +131,15 @@ def _listed(frame: Any) -> list[Stamp]:
     return sorted(((path, int(size), int(time)) for path, size, time in listed), key=lambda stamp: Path(stamp[0]))
 
 
+def _stamp(path: str) -> Stamp:
+    from deciban.io.atomic import Stamp as FileStamp
+
+    found = FileStamp.from_path(Path(path))
+    if found is None:
+        raise Unreadable(f"{path} is no file")
+    return found[:3]  # on another machine, it may have another number
+
+
 def _relation(top: Any) -> Any:
     """What a plan takes columns of, and nothing else; None: it does more."""
     plan = top
@@ -161,10 +168,8 @@ def _kinds(frame: Any) -> dict[str, Any]:
 
 def _looked_at(listed: Stamp, kinds: Mapping[str, Any]) -> tuple[Stamp, int]:
     """(the stamp of a file, how many pieces it has)."""
-    from deciban.io.folders import stamp
-
     path, size, time = listed
-    found = stamp(Path(path))
+    found = _stamp(path)
     if (found[1], found[2] // 1_000_000) != (size, time):
         raise Unreadable(f"{path} has changed")
     source = _opened(path)

@@ -15,22 +15,26 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, reduce
 from itertools import chain, count, islice
+from numbers import Integral
 from operator import add
 from threading import Condition
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from deciban.errors import DataError
+
 AHEAD = 2  # chunks per thread that may be processed ahead of the next result
 _pool: ThreadPoolExecutor | None = None
 _owner = 0  # the process that made the pool: a fork must make its own
-_limit: int | None = None
+_limits: list[tuple[object, int | None]] = []  # of the contexts that are open: who opened it, and its number
 
 
 def workers() -> int:
     """How many threads are used: those of `threads(n)`, else $DECIBAN_THREADS, else the cores this process may use."""
-    if _limit is not None:
-        return _limit
+    limit = _limits[-1][1] if _limits else None
+    if limit is not None:
+        return limit
     given = os.environ.get("DECIBAN_THREADS", "")
     if given.isdigit() and int(given) > 0:
         return int(given)
@@ -49,7 +53,7 @@ def threads(n: int | None) -> Iterator[None]:
     Returns
     -------
     context manager
-        Restores the former number at its end.
+        Its number is valid until it ends; then that of the last one that is still open.
 
     Examples
     --------
@@ -57,14 +61,14 @@ def threads(n: int | None) -> Iterator[None]:
     ...     workers()
     1
     """
-    global _limit
-    if n is not None and n < 1:
-        raise ValueError(f"threads({n}): at least one thread is needed\n\nhint: threads(None) takes all cores")
-    kept, _limit = _limit, n
+    if n is not None and (not isinstance(n, Integral) or isinstance(n, bool) or n < 1):
+        raise DataError(f"threads({n!r}): a whole number ≥ 1 is needed\n\nhint: threads(None) takes all cores")
+    limit = (object(), n)
+    _limits.append(limit)
     try:
         yield
     finally:
-        _limit = kept
+        _limits.remove(limit)
 
 
 def _executor(n: int) -> ThreadPoolExecutor:

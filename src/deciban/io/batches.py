@@ -25,7 +25,7 @@ few of every class. The sample depends only on row positions, not on thread sche
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -301,6 +301,17 @@ def append_columns(rows: pa.RecordBatch | pa.Table, more: pa.Table) -> pa.Table:
     """Rows with more columns at their end."""
     table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
     return pa.table([*table.columns, *more.columns], names=[*table.column_names, *more.column_names])
+
+
+def or_empty(tables: Iterator[Any], empty: Callable[[], Any]) -> Iterator[Any]:
+    """The tables, or where there are none the empty one, so that a file without rows has its columns.
+
+    >>> list(or_empty(iter([]), lambda: "no rows")), list(or_empty(iter(["some"]), lambda: "no rows"))
+    (['no rows'], ['some'])
+    """
+    first = next(tables, None)
+    yield empty() if first is None else first
+    yield from tables
 
 
 def concat(pieces: Sequence[tuple[pa.Table, Any]]) -> tuple[pa.Table, Any]:

@@ -741,7 +741,8 @@ def join_predictions(names: Sequence[str], found: Iterable[tuple[pa.Array, pa.Ta
             header = pa.table({str(at): [name] for at, name in enumerate([*names, *answers.column_names])})
             yield text_of(header, delimiter)
             first = False
-        yield _join_lines(lines, answers, delimiter)
+        if len(lines):
+            yield _join_lines(lines, answers, delimiter)
 
 
 def _join_lines(lines: pa.Array, answers: pa.Table, delimiter: str) -> memoryview:

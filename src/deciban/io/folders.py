@@ -24,15 +24,18 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from deciban.display import format_list
 from deciban.errors import DataError
 from deciban.io.arrow import pa
-from deciban.io.source import Piece, Source, Stamp
+from deciban.io.atomic import Stamp, changed_error
+from deciban.io.source import Piece, Source
 
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".arrow", ".feather", ".jsonl", ".ndjson", ".arff")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -64,6 +67,31 @@ def matching(pattern: str) -> list[Path]:
     return [file for one in found for file in (tables(one) if one.is_dir() else [one])]
 
 
+def would_read(name: str, out: str | os.PathLike) -> bool:
+    """Whether a folder or a glob reads a file of that name, if there is one.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> [would_read(folder, f"{folder}/{name}") for name in ("out.csv", "_out.csv", "_out/a.csv", "model.deciban")]
+    [True, False, False, False]
+    """
+    file, where = Path(os.path.realpath(out)), Path(name)
+    if where.is_dir():
+        folder = Path(os.path.realpath(where))
+        parts = file.relative_to(folder).parts if file.is_relative_to(folder) else ()
+        texts = len(parts) > 1 and not tables(where)
+        return not any(part.startswith((".", "_")) for part in parts) and (
+            texts or (bool(parts) and _has_rows(parts[-1]))
+        )
+    if not is_glob(name) or where.exists():
+        return False
+    root = root_of(name)
+    pattern = Path(os.path.realpath(root), Path(name).relative_to(root))
+    deep = "**" in pattern.parts or len(pattern.parts) == len(file.parts)
+    folders = [one for one in glob.glob(name, recursive=True) if os.path.isdir(one)]
+    return (deep and fnmatch(str(file), str(pattern))) or any(would_read(one, out) for one in folders)
+
+
 def is_glob(name: str) -> bool:
     return glob.has_magic(name)
 
@@ -87,10 +115,11 @@ class _File:
     keys: dict[str, Any]  # and values of its folders
     schema: pa.Schema
     size: int
+    stamps: tuple[Stamp, ...]
 
     @classmethod
     def of(cls, path: Path, keys: dict[str, Any], source: Source) -> _File:
-        return cls(path, keys, source.schema, path.stat().st_size)
+        return cls(path, keys, source.schema, path.stat().st_size, source.stamps)
 
 
 class _Many:
@@ -117,10 +146,17 @@ class _Many:
         self.read = 0
         for file in self.files:
             self.now = self.opened(file.path, types=self.types)
+            if self.now.stamps != file.stamps:
+                raise changed_error(str(file.path))
             here = [name for name in wanted if name in file.schema.names]
             for piece in self.now.pieces(here, [name for name in coded if name in here]):
                 yield partial(_aligned, piece, wanted, file.keys, kinds)
             self.read += file.size
+
+    def stamps(self) -> tuple[Stamp, ...]:
+        """The stamps of all files; () if one has none."""
+        found = [file.stamps for file in self.files]
+        return tuple(chain.from_iterable(found)) if all(found) else ()
 
     def done(self) -> float | None:
         whole = max(sum(file.size for file in self.files), 1)
@@ -130,6 +166,7 @@ class _Many:
 def read(paths: Sequence[Path], root: Path, name: str, opened: Open, types: dict[str, Any]) -> Source:
     """The rows of all files, one after the other; `opened(path, types=…)` opens one."""
     many = _Many(paths, root, opened, types)
+    _check_predictions(many.files)
     mixed = _mixed(many.files)
     for column, (one, other) in mixed.items():
         if types.get(column) == pa.string() or not many.kind.startswith(("CSV", "TSV")):
@@ -151,14 +188,21 @@ def read(paths: Sequence[Path], root: Path, name: str, opened: Open, types: dict
         notes=tuple(dict.fromkeys(many.notes)),
         cut=partial(many.pieces, kinds),
         rows=many.rows,
-        stamps=tuple(stamp(file.path) for file in many.files),
+        stamps=many.stamps(),
     )
 
 
-def stamp(path: Path) -> Stamp:
-    """Name, size and time of a file, to detect a change."""
-    found = path.stat()
-    return str(path), found.st_size, found.st_mtime_ns
+def _check_predictions(files: list[_File]) -> None:
+    """Raise DataError for a file with predictions among files without: its rows would count twice."""
+    rows = [set(file.schema.names) for file in files]
+    plain = set().union(*(names for names in rows if "predicted" not in names))
+    for file, names in zip(files, rows, strict=True):
+        more = names - plain
+        if plain and "predicted" in more and all(name == "predicted" or name.startswith("p_") for name in more):
+            raise DataError(
+                f"{file.path} holds predictions: the other files lack the columns {format_list(sorted(more))}\n\n"
+                "hint: move it to another folder, or let its name start with `_`: such files are not read"
+            )
 
 
 def _aligned(piece: Piece, wanted: list[str], keys: dict[str, Any], kinds: dict[str, Any]) -> Iterator[pa.RecordBatch]:

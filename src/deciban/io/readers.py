@@ -15,8 +15,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -27,6 +27,7 @@ from deciban.errors import DataError, closest
 from deciban.io import arff, batches, csv, folders, json_tables, parquet
 from deciban.io import source as sources
 from deciban.io.arrow import available_memory, pa
+from deciban.io.atomic import Stamp, changed_error
 from deciban.io.batches import (
     TEXT,
     LabelledSource,
@@ -35,6 +36,7 @@ from deciban.io.batches import (
     array,
     arrow_types,
     concat,
+    or_empty,
     prediction_columns,
     selected,
     some_rows,
@@ -46,10 +48,11 @@ from deciban.io.batches import (
 )
 from deciban.io.compression import Bytes, File
 from deciban.io.csv import TARGET_NAMES, ColumnTypeChanged
-from deciban.io.source import Described, Source, frames_like, is_path, is_single_pass
+from deciban.io.source import Described, Source, frames_like, is_path, is_single_pass, watched
 from deciban.io.writers import (
     can_append_to_lines,
     default_output_path,
+    split_endings,
     writable,
     write,
     write_csv_with_predictions,
@@ -71,6 +74,7 @@ __all__ = [
     "available_memory",
     "batches",
     "can_append_to_lines",
+    "check_not_read",
     "concat",
     "default_output_path",
     "frames_like",
@@ -81,15 +85,19 @@ __all__ = [
     "list_files",
     "open_data",
     "open_path",
+    "or_empty",
     "prediction_columns",
     "read",
     "retry_on_type_change",
     "selected",
     "some_rows",
     "split",
+    "split_endings",
+    "standard_input",
     "strings",
     "table_from_dict",
     "types_named",
+    "unchanged_files",
     "with_free_names",
     "with_missing",
     "writable",
@@ -120,6 +128,8 @@ def open_path(
         how, path = {**path.how, **how}, path.path
         types = {**how.pop("types", {}), **(types or {})}
     name = os.fspath(path)
+    if not name:
+        raise DataError("the path is empty\n\nhint: name a file or a folder; the current folder is `.`")
     if name == "-":
         piped = _once(_piped())
         if texts_unless is not None and folders.is_plain(piped().head(1 << 12), texts_unless):
@@ -145,24 +155,54 @@ def open_path(
         except PermissionError:
             raise DataError(f"no permission to read {name}\n\nhint: check its permissions: ls -l {name}") from None
 
+    stamp = Stamp.from_path(where)
     plain = texts_unless is not None and where.suffix.lower() == ".txt"
     if plain and folders.is_plain(again().head(1 << 12), texts_unless or ()):
         return folders.read_whole(again, name)
     found_one = _of_bytes(again, name, where, where.stat().st_size, types, rest, **how)
-    return replace(found_one, stamps=(folders.stamp(where),))
+    return watched(found_one, stamp)
 
 
 def list_files(path: str | os.PathLike) -> tuple[Path, list[Path]] | None:
     """(the folder that all are under, the files) where a path is a folder of tables or a glob; None: it is one file."""
     name, where = os.fspath(path), Path(path)
-    if where.is_dir():
+    if name and where.is_dir():
         found = folders.tables(where)
         return (where, found) if found else None
     return (folders.root_of(name), folders.matching(name)) if is_glob(path) else None
 
 
+@contextmanager
+def unchanged_files(data: Any) -> Iterator[None]:
+    """Context manager for several passes: DataError if the files of a source or a path change meanwhile, or if a folder
+    that is listed again has others."""
+    pinned = isinstance(data, Source)
+    before = {stamp.name: stamp for stamp in data.stamps} if pinned else _listed_stamps(data)
+    yield
+    after = {name: Stamp.from_path(Path(name)) for name in before} if pinned else _listed_stamps(data)
+    if after != before:
+        raise changed_error(next(name for name in {**before, **after} if before.get(name) != after.get(name)))
+
+
+def _listed_stamps(data: Any) -> dict[str, Stamp | None]:
+    """The stamps of the files of a path, by name."""
+    if not is_path(data) or os.fspath(data) == "-":
+        return {}
+    files = (list_files(data) or ((), [Path(data)]))[1]
+    return {str(path): Stamp.from_path(path) for path in files}
+
+
 def is_glob(path: str | os.PathLike) -> bool:
     return folders.is_glob(os.fspath(path)) and not Path(path).exists()
+
+
+def check_not_read(path: str | os.PathLike, out: str | os.PathLike) -> None:
+    """Raise DataError if a file `out` would be one of those that a folder or a glob reads."""
+    if folders.would_read(os.fspath(path), out):
+        raise DataError(
+            f"{os.fspath(out)} would be read with {os.fspath(path)}\n\n"
+            "hint: write to another folder, or to a name that starts with `_`: such files are not read"
+        )
 
 
 def open_data(data: Any, **how: Any) -> Source:
@@ -182,7 +222,7 @@ def read(path: str | os.PathLike, **how: Any) -> pa.Table:
 def retry_on_type_change(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
     """Call use(source), and again from the start where a column of a CSV file turns out to have another type. A pipe is
     kept in memory for that."""
-    kept = sys.stdin.buffer.read() if os.fspath(path) == "-" else None
+    kept = standard_input().read() if os.fspath(path) == "-" else None
     types: dict[str, Any] = dict(how.pop("types", None) or {})
     while True:
         try:
@@ -221,9 +261,17 @@ def _of_bytes(
 _pipes: list[tuple[Any, Bytes]] = []  # standard input, which may be opened again as long as no row was read
 
 
+def standard_input() -> Any:
+    """Standard input as bytes; DataError if it is closed."""
+    if sys.stdin is None:
+        raise DataError(f"{PIPE} is closed\n\nhint: name a file instead of -, or pipe rows into the command")
+    return sys.stdin.buffer
+
+
 def _piped() -> Bytes:
-    if not _pipes or _pipes[0][0] is not sys.stdin.buffer:
-        _pipes[:] = [(sys.stdin.buffer, Bytes.of(sys.stdin.buffer, PIPE))]
+    stream = standard_input()
+    if not _pipes or _pipes[0][0] is not stream:
+        _pipes[:] = [(stream, Bytes.of(stream, PIPE))]
     return _pipes[0][1]
 
 

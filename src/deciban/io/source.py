@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -21,11 +21,11 @@ from typing import Any
 from deciban.data import frames
 from deciban.errors import DataError
 from deciban.io.arrow import pa
+from deciban.io.atomic import Stamp
 
 ROWS = 1 << 16  # rows of a batch, where the reader may choose
 Piece = Callable[[], Iterator[pa.RecordBatch]]  # consecutive rows that a thread can read independently
 Cut = Callable[[Sequence[str] | None, Sequence[str]], Iterator[Piece]]
-Stamp = tuple[str, int, int]  # name, size and time of a file, to detect a change
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,29 @@ class Source:
         if not batches:
             return self.schema.empty_table()
         return pa.concat_tables([pa.Table.from_batches([b]) for b in batches], promote_options="permissive")
+
+
+def watched(source: Source, stamp: Stamp | None) -> Source:
+    """The source of a file that had this stamp before it was opened: a change while it is read is an error."""
+    if stamp is None:
+        return source
+    cut, lines = source.cut, source.lines
+    return replace(
+        source,
+        stamps=(stamp,),
+        batches=lambda: _checked(source.batches, stamp),
+        cut=cut and (lambda columns, coded: (partial(_checked, piece, stamp) for piece in cut(columns, coded))),
+        lines=lines and (lambda columns: _checked(partial(lines, columns), stamp)),
+    )
+
+
+def _checked(rows: Callable[[], Iterator], stamp: Stamp) -> Iterator:
+    try:
+        yield from rows()
+    except Exception:
+        stamp.check()  # a file that was replaced may look damaged
+        raise
+    stamp.check()
 
 
 def _alone(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

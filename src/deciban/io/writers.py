@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +28,24 @@ from deciban.io.csv import text_of
 FORMS = ("csv", "tsv", "txt", "parquet", "pq", "arrow", "feather", "jsonl", "ndjson")
 OTHERS = ("dat", "data", "out", "tab", "text")  # endings of tables that are written as CSV
 PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+READ = (*FORMS, *OTHERS, "arff", "json", "mbox", "gz", "zst", "bz2", "xz")  # endings of files that can be read
 
 
 def write(tables: Iterable[pa.Table | pa.RecordBatch], path: str | os.PathLike) -> None:
     """Write tables (or batches) one after the other to a file, or for "-" as CSV to standard output."""
     name = os.fspath(path)
     if name == "-":
-        _csv(tables, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        _csv(tables, standard_output())
         return
     where = writable(name)
     atomic.atomic_write(where, partial(_form(where.suffixes), tables))
+
+
+def standard_output() -> Any:
+    """Standard output for bytes; DataError if it is closed."""
+    if sys.stdout is None:
+        raise DataError("standard output is closed\n\nhint: name a file to write to: --output FILE")
+    return sys.stdout.buffer
 
 
 def writable(path: str | os.PathLike) -> Path:
@@ -47,6 +55,8 @@ def writable(path: str | os.PathLike) -> Path:
     'rows.csv'
     """
     name, where = os.fspath(path), Path(path)
+    if name == "-":
+        raise DataError("this file cannot be written to standard output\n\nhint: name a file to write to")
     if where.is_dir():
         raise DataError(f"{name} is a folder\n\nhint: name a file to write to")
     if not where.parent.is_dir():
@@ -60,8 +70,7 @@ def write_csv_with_predictions(
     """Write the lines of a CSV source with predictions appended."""
     texts = csv.join_predictions(source.heads or source.names, found, source.delimiter)
     if path == "-":
-        sys.stdout.buffer.writelines(texts)
-        sys.stdout.buffer.flush()
+        standard_output().writelines(texts)
     else:
         atomic.atomic_write(writable(path), lambda file: file.writelines(texts))
 
@@ -72,10 +81,21 @@ def default_output_path(path: str | os.PathLike) -> Path:
     >>> default_output_path("rows.csv.gz").name, default_output_path("rows.arff").name
     ('rows.predicted.csv.gz', 'rows.predicted.csv')
     """
-    where = Path(path)
-    stem, _, endings = where.name.partition(".")
+    where, (stem, endings) = Path(path), split_endings(path)
     last = [ending for ending in endings.lower().split(".") if f".{ending}" not in PACKED][-1:]
     return where.with_name(f"{stem}.predicted.{endings if last and last[0] in FORMS else 'csv'}")
+
+
+def split_endings(path: str | os.PathLike) -> tuple[str, str]:
+    """(the name of a file without the endings of its format and compression, these endings)
+
+    >>> split_endings("rows/sales.2024.csv.gz"), split_endings("rows")
+    (('sales.2024', 'csv.gz'), ('rows', ''))
+    """
+    stem, *parts = Path(path).name.split(".")
+    known = len(list(takewhile(lambda part: part.lower() in READ, reversed(parts))))
+    kept = len(parts) - known
+    return ".".join([stem, *parts[:kept]]), ".".join(parts[kept:])
 
 
 def can_append_to_lines(source: Any, path: str | os.PathLike) -> bool:
@@ -87,8 +107,7 @@ def can_append_to_lines(source: Any, path: str | os.PathLike) -> bool:
 
 def write_lines(tables: Iterable[pa.Table]) -> None:
     """Write tables as JSON lines to standard output."""
-    _lines(tables, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
+    _lines(tables, standard_output())
 
 
 def _form(endings: list[str]) -> Callable[[Iterable[pa.Table], Any], None]:

@@ -123,7 +123,9 @@ def written(model: Any, path: Any, out: Any, priors: Any, features: Any, progres
         if Path(out).exists() and Path(one).exists() and Path(out).samefile(one):
             raise DataError(f"{out} would overwrite the data\n\nhint: name another file: out=…")
     found = readers.list_files(path)
-    if found is None or (Path(out).suffix and not Path(out).is_dir()):
+    into_file = found is None or (Path(out).suffix and not Path(out).is_dir())
+    readers.check_not_read(path, out if into_file or found is None else Path(out, found[1][0].name))
+    if found is None or into_file:
         _write(model, path, out, priors, features, progress)
         return out
     root, paths = found
@@ -158,9 +160,12 @@ def _write(
     source = readers.open_path(path, types=readers.arrow_types(column_types(model)), rest=readers.TEXT, root=root)
     f = PredictBatch(model, columns_for(model, source.names, features), priors)
     if readers.can_append_to_lines(source, where):
-        readers.write_csv_with_predictions(source, f.lines_with_predictions(source, report), where)
+        none = lambda: ((), f.predictions(source.schema.empty_table(), source.names))  # noqa: E731
+        lines = readers.or_empty(f.lines_with_predictions(source, report), none)
+        readers.write_csv_with_predictions(source, lines, where)
     else:
-        readers.write(stream.map_batches(source, f, f.schema(source.schema), report), where)
+        schema = f.schema(source.schema)
+        readers.write(readers.or_empty(stream.map_batches(source, f, schema, report), schema.empty_table), where)
     stream.warn_notes(source)
     return done[0]
 

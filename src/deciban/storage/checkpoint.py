@@ -64,7 +64,7 @@ def job_identity(name: str, settings: Mapping[str, Any], roles: Any, source: Any
         digest.update(array.tobytes())
     columns = (roles.features, roles.target, roles.weight)
     return {
-        "files": json.dumps(source.stamps),
+        "files": json.dumps([stamp[:3] for stamp in source.stamps]),  # a copy of a file has another number
         "columns": json.dumps([[field.name, str(field.type)] for field in source.schema]),
         "settings": json.dumps([name, encoded, digest.hexdigest(), *columns]),
     }
