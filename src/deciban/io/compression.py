@@ -13,6 +13,7 @@ import codecs
 import io
 import lzma
 import zlib
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from deciban.errors import DataError
@@ -20,6 +21,7 @@ from deciban.io.arrow import pa
 
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are inspected; most of them where lines are long
+LONGEST = 1 << 26  # bytes of a line
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowInvalid)
 
 
@@ -106,6 +108,30 @@ class Bytes(Counted):
             out, self.ahead = self.ahead[:size], self.ahead[size:]
         self.count += len(out)
         return out
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines, without the \\n at their ends.
+
+        >>> list(Bytes.of(io.BytesIO(b"a\\n\\nb"), "it").lines())
+        [b'a', b'', b'b']
+        """
+        parts: list[bytes] = []  # of the next line
+        number, size = 0, 0
+        while chunk := self.read(1 << 16):
+            first, *more = chunk.split(b"\n")
+            for following in more:
+                number += 1
+                yield b"".join([*parts, first])
+                first, parts, size = following, [], 0
+            parts.append(first)
+            size += len(first)
+            if size > LONGEST:
+                raise DataError(
+                    f"{self.name}, line {number + 1} is longer than {LONGEST >> 20} MB\n\n"
+                    "hint: check that the file is complete, and what ends its lines"
+                )
+        if size:
+            yield b"".join(parts)
 
     def _more(self, size: int) -> bytes:
         try:

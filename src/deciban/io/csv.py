@@ -55,7 +55,7 @@ from deciban.data.frames import column_label, column_labels
 from deciban.display import option, truncate
 from deciban.errors import DataError
 from deciban.io.arrow import arrow_csv, compute, pa
-from deciban.io.compression import Bytes, Utf8
+from deciban.io.compression import LONGEST, Bytes, Utf8
 from deciban.io.source import Piece, Source
 
 UNITS = "$€£¥₹%"
@@ -694,12 +694,14 @@ def _rejoined(block: bytes) -> pa.Array:
     return pa.array([line for line in out if line], pa.binary())
 
 
-def blocks(stream: Any, skip: int, size: int = LINES_BLOCK) -> Iterator[Numbered]:
+def blocks(stream: Any, name: str, skip: int, size: int) -> Iterator[Numbered]:
     """The text in pieces that end with a row, with the number of lines before each; the first lines are left out."""
     rest, before = stream.read(size), 0
     while rest:
         more = stream.read(size)
         cut = _last_row(rest) if more else len(rest)
+        if not cut and len(rest) > LONGEST:
+            raise _endless_row(name)
         block, rest = rest[:cut], rest[cut:] + more
         if before < skip:
             at = _end_of_lines(block, skip - before)
@@ -708,6 +710,13 @@ def blocks(stream: Any, skip: int, size: int = LINES_BLOCK) -> Iterator[Numbered
         if block:
             yield before, block
             before += block.count(b"\n")
+
+
+def _endless_row(name: str) -> DataError:
+    return DataError(
+        f"{name} has a quoted cell that does not end, or a row longer than {BLOCK >> 20} MB\n\n"
+        'hint: look for a single " in it; two of them ("") are one inside of a cell'
+    )
 
 
 def _end_of_lines(block: bytes, count: int) -> int:
@@ -840,7 +849,7 @@ class _Table:
             return chain([ahead], left)
         if self.stream.count:
             self.stream = self.opened()
-        return blocks(Utf8(self.stream, self.look.encoding, self.old_mac), self.look.skip, size)
+        return blocks(Utf8(self.stream, self.look.encoding, self.old_mac), self.name, self.look.skip, size)
 
     def infer(self) -> pa.Schema:
         """The types of the columns, by the first rows and what is known already."""
@@ -1008,10 +1017,7 @@ class _Table:
                 "hint: convert it: iconv -f latin1 -t utf8 FILE > NEW"
             )
         if "straddling" in text:
-            return DataError(
-                f"{self.name} has a quoted cell that does not end, or a row longer than {BLOCK >> 20} MB\n\n"
-                'hint: look for a single " in it; two of them ("") are one inside of a cell'
-            )
+            return _endless_row(self.name)
         return DataError(f"{self.name}: {text}\n\nhint: check that the CSV file is complete")
 
     def _ragged(self, block: Numbered) -> DataError:

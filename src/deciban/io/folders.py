@@ -303,12 +303,7 @@ def read_lines(again: Callable[[], Any], name: str) -> Source:
     """One column, `text`: each line is one."""
 
     def rows() -> Iterator[tuple[str]]:
-        stream, rest = again(), b""
-        while more := stream.read(1 << 16):
-            *lines, rest = (rest + more).split(b"\n")
-            yield from ((_line(line),) for line in lines)
-        if rest:
-            yield (_line(rest),)
+        yield from ((_line(line),) for line in again().lines())
 
     return _source(name, "texts, one a line", rows(), lambda: None, (TEXT,))
 

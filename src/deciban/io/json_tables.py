@@ -165,7 +165,7 @@ def _of_lists(rows: list[list], expected: Collection[str]) -> dict[str, list]:
 
 
 def _rows(stream: Bytes, name: str) -> Iterator[Numbered]:
-    for number, line in enumerate(_lines(stream), 1):
+    for number, line in enumerate(stream.lines(), 1):
         if not line.strip():
             continue
         try:
@@ -180,14 +180,6 @@ def _rows(stream: Bytes, name: str) -> Iterator[Numbered]:
                 'hint: put one object on each line, such as {"sky": "grey", "wind": 3}'
             )
         yield number, row
-
-
-def _lines(stream: Bytes) -> Iterator[bytes]:
-    rest = b""
-    while chunk := stream.read(1 << 20):
-        *whole, rest = (rest + chunk).split(b"\n")
-        yield from whole
-    yield rest
 
 
 def _batch(rows: list[Numbered], name: str, schema: pa.Schema, types: Mapping[str, Any], fixed: bool) -> pa.RecordBatch:
