@@ -17,6 +17,8 @@ from deciban.display import format_choices, format_list
 from deciban.errors import DataError, ModelFileError, closest, did_you_mean
 from deciban.io import readers
 
+LABEL_BYTES = 64  # of a label in memory
+
 if alone():
     readers.leave_signals()
 
@@ -243,10 +245,17 @@ class LabelledData:
 
 
 def read_training_data(
-    source: readers.Source, target: str, drop: tuple[str, ...], talk: Terminal
+    source: readers.Source, target: str, drop: tuple[str, ...], talk: Terminal, most: float = np.inf
 ) -> tuple[Any, np.ndarray]:
-    """(rows, labels) of a file, all at once, without the excluded columns."""
-    X, y = readers.concat(list(labelled(source, target, talk, "reading")))
+    """(rows, labels) of a file, all at once, without the excluded columns; raises `ReadAgain` where they need more than
+    `most` bytes."""
+    pieces, size = [], 0
+    for piece in labelled(source, target, talk, "reading"):
+        pieces.append(piece)
+        size += piece[0].nbytes + len(piece[1]) * LABEL_BYTES
+        if size > most:
+            raise readers.ReadAgain
+    X, y = readers.concat(pieces)
     return X.drop_columns(list(drop)), y
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from deciban.errors import DataError
-from deciban.io.arrow import pa
+from deciban.io.arrow import available_memory, pa
 
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are inspected; most of them where lines are long
@@ -135,7 +135,7 @@ class Bytes(Counted):
 
     def _more(self, size: int) -> bytes:
         try:
-            return self.raw.read(size) if size >= 0 else b"".join(iter(lambda: self.raw.read(1 << 20), b""))
+            return self.raw.read(size) if size >= 0 else b"".join(self._all())
         except BROKEN as error:
             if self.kind is None:
                 raise
@@ -144,6 +144,17 @@ class Bytes(Counted):
                 "bytes\n\n"
                 "hint: copy or download it again, and try `gzip -t` (or xz -t, zstd -t) on it"
             ) from error
+
+    def _all(self) -> Iterator[bytes]:
+        most, size = available_memory() if self.kind else float("inf"), 0
+        while more := self.raw.read(1 << 20):
+            size += len(more)
+            if size > most:
+                raise DataError(
+                    f"{self.name} unpacks to more than the {most / (1 << 30):.1f} GB of memory there are\n\n"
+                    "hint: give it as CSV, JSON lines or Parquet, which are read in pieces"
+                )
+            yield more
 
 
 class Utf8:

@@ -46,7 +46,7 @@ from deciban.io.batches import (
 )
 from deciban.io.compression import Bytes, File
 from deciban.io.csv import TARGET_NAMES, ColumnTypeChanged
-from deciban.io.source import Described, Source, frames_like, is_path, is_single_pass
+from deciban.io.source import Described, ReadAgain, Source, frames_like, is_path, is_single_pass
 from deciban.io.writers import (
     can_append_to_lines,
     default_output_path,
@@ -63,6 +63,7 @@ __all__ = [
     "ColumnTypeChanged",
     "Described",
     "LabelledSource",
+    "ReadAgain",
     "Source",
     "append_columns",
     "append_to_batch",
@@ -180,8 +181,8 @@ def read(path: str | os.PathLike, **how: Any) -> pa.Table:
 
 
 def retry_on_type_change(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
-    """Call use(source), and again from the start where a column of a CSV file turns out to have another type. A pipe is
-    kept in memory for that."""
+    """Call use(source), and again from the start where a column of a CSV file turns out to have another type, or `use`
+    raises `ReadAgain`. A pipe is kept in memory for that."""
     kept = sys.stdin.buffer.read() if os.fspath(path) == "-" else None
     types: dict[str, Any] = dict(how.pop("types", None) or {})
     while True:
@@ -191,6 +192,8 @@ def retry_on_type_change(path: str | os.PathLike, use: Callable[[Source], Any], 
             return use(_of_bytes(lambda: Bytes.of(BytesIO(kept), PIPE), PIPE, None, len(kept), types, **how))
         except csv.ColumnTypeChanged as changed:
             types = changed.types
+        except ReadAgain:
+            pass
 
 
 def _of_bytes(
