@@ -1,13 +1,16 @@
 """Small files that take much time or memory: texts of many blanks, lines without an end, bombs, pipes."""
 
 import gzip
+import os
 
 import pytest
 
 from deciban import load
 from deciban.cli import main
-from deciban.errors import DataError
+from deciban.errors import DataError, ModelFileError
 from deciban.io import compression, readers
+from deciban.mail import message as mail
+from deciban.storage.checkpoint import JobCheckpoint
 
 ARFF = b"@relation r\n@attribute a string\n@attribute class {a,b}\n@data\n"
 
@@ -61,3 +64,26 @@ def test_s3_a_compressed_document_larger_than_the_memory_is_refused(tmp_path, mo
     monkeypatch.setattr(compression, "available_memory", lambda: 1e6)
     with pytest.raises(DataError, match="unpacks to more"):
         readers.read(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.parametrize(
+    ("read", "error"),
+    [
+        (readers.read, DataError),
+        (load, ModelFileError),
+        (lambda path: list(mail.read(path)), DataError),
+        (lambda path: JobCheckpoint(path, {}).start(), DataError),
+    ],
+)
+def test_s5_a_pipe_is_refused_at_once(tmp_path, read, error):
+    os.mkfifo(path := tmp_path / "pipe")
+    with pytest.raises(error, match=r"pipe|regular|no whole checkpoint"):
+        read(path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such devices")
+def test_s5_a_device_is_no_mail():
+    for device in ("/dev/null", "/dev/zero"):
+        with pytest.raises(DataError, match="device"):
+            list(mail.read(device))

@@ -137,6 +137,10 @@ def open_path(
         found = folders.tables(where)
         return folders.read(found, where, name, one, dict(types or {})) if found else folders.read_folder(where)
 
+    if not where.is_file():
+        raise DataError(
+            f"{name} is no regular file, but a pipe or a device\n\nhint: read it as standard input: - < {name}"
+        )
     if root is not None and folders.has_keys(where, root):
         return folders.read([where], root, name, one, dict(types or {}))
 

@@ -274,11 +274,16 @@ def _from_path(path: Path) -> Iterator[Message]:
     if path.is_dir():
         for file in files_of(path):
             yield from _from_path(file)
-    elif path.exists():
+    elif path.is_file():
         with path.open("rb") as opened:
             box = opened.read(5) == b"From "
             opened.seek(0)
             yield from map(parse, _split_mbox(opened) if box else [opened.read(MOST_BYTES)])
+    elif path.exists():
+        raise DataError(
+            f"{str(path)!r} is no regular file, but a pipe or a device\n\n"
+            "hint: give what it holds as bytes; in the command as standard input, -"
+        )
     else:
         raise DataError(f"file or folder not found: {str(path)!r}\n\nhint: a raw message is given as bytes")
 

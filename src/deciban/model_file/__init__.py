@@ -414,7 +414,7 @@ def _read(
 def _open(path: Source) -> BinaryIO:
     if isinstance(path, str | os.PathLike):
         try:
-            return open(path, "rb", buffering=0)
+            return tensors.open_file(path)
         except FileNotFoundError as missing:
             raise ModelNotFoundError(missing.errno, missing.strerror, os.fspath(path)) from None
     whole = path.read() if hasattr(path, "read") else path

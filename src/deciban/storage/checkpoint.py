@@ -103,7 +103,7 @@ class JobCheckpoint:
         if not self.path.exists():
             return None
         try:
-            with open(self.path, "rb", buffering=0) as file:
+            with tensors.open_file(self.path) as file:
                 header = tensors.Header.from_file(file)
                 self._check(header.metadata)
                 decoder = Decoder(header.arrays(file))
