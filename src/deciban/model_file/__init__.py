@@ -400,7 +400,7 @@ def _read(
         with _open(path) as file:
             header = tensors.Header.from_file(file)
             _check_format(header.metadata)
-            return make(header.metadata, Decoder(header.arrays(file), _decode_member))
+            return make(header.metadata, Decoder(header.arrays(file), _decode_member, header.size))
     except (OSError, MemoryError):
         raise
     except ModelFileError as error:
@@ -447,6 +447,7 @@ def _decode_model(metadata: dict[str, Any], decoder: Decoder) -> Any:
 def _decode_member(decoder: Decoder, node: dict[str, Any]) -> Any:
     """A model, fitted or not. Its parts are decoded in the order in which they were encoded."""
     settings, learned = decoder.members(node["settings"]), decoder.members(node["learned"])
+    decoder.check_columns(learned.get("n_features_in_"))
     cls = registry.classifier(node["class"])
     model = cls(**settings)  # a constructor only stores; a setting that an older file does not have is at its default
     model.__dict__.update(learned)
@@ -460,6 +461,7 @@ def _decode_member(decoder: Decoder, node: dict[str, Any]) -> Any:
 
 def _decode_info(metadata: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
     about = decoder.members(metadata["about"])
+    decoder.check_columns(about["columns"])
     return {
         "class": metadata["class"],
         "settings": decoder.members(metadata["settings"]),
@@ -479,5 +481,6 @@ def _column_names(columns: Any) -> list:
 
 def _strings(letters: np.ndarray, offsets: np.ndarray) -> list[str]:
     """The terms of a text model; slices of bytes, so no offset of a forged file reads elsewhere."""
+    validation.require((np.diff(offsets) >= 0).all(), "words overlap")
     text, at = letters.tobytes(), offsets.tolist()
     return [text[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(at)]
