@@ -1,12 +1,14 @@
 """Files that were changed on purpose, with a right checksum: what loads is what `fit` could have made."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deciban
 from deciban import GaussianNB, LogisticRegression
-from deciban.errors import ModelFileError
-from deciban.storage import tensors
+from deciban.errors import DataError, ModelFileError
+from deciban.storage import checkpoint, tensors
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 y = np.arange(40) % 2
@@ -148,3 +150,46 @@ def test_s4_words_that_overlap_are_refused(path):
     forge(path, change)
     with pytest.raises(ModelFileError, match="words"):
         deciban.model_info(path)
+
+
+def stopped_job(folder, monkeypatch):
+    """A checkpoint of a job that was stopped, and how to go on."""
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    for i in range(4):
+        pq.write_table(pa.table({"x": np.arange(100.0), "y": ["a", "b"] * 50}), folder / f"{i}.parquet")
+
+    def stop(rows, share):
+        if rows >= 200:
+            raise KeyboardInterrupt
+
+    def learn(**how):
+        return GaussianNB().fit_on(str(folder / "*.parquet"), target="y", checkpoint=folder / "c.bin", **how)
+
+    with pytest.raises(KeyboardInterrupt):
+        learn(progress=stop)
+    return folder / "c.bin", learn
+
+
+@pytest.mark.parametrize("value", [np.nan, -1.0, 1e300])
+@pytest.mark.parametrize("name", ["total.tally.parts.0.n", "total.tally.parts.1.parts.0.m2", "total.rows"])
+def test_f4_forged_checkpoints_are_refused(tmp_path, monkeypatch, name, value):
+    path, learn = stopped_job(tmp_path, monkeypatch)
+    if name == "total.rows" and value != -1.0:
+        value = 7
+    if (name[-2:], value) == ("m2", 1e300):
+        pytest.skip("such rows may be")
+    forge(path, filled(name, value))
+    with pytest.raises(DataError, match=r"c\.bin"):
+        learn()
+
+
+def test_f4_checkpoints_with_wrong_parts_are_refused(tmp_path, monkeypatch):
+    path, learn = stopped_job(tmp_path, monkeypatch)
+    whole = path.read_bytes()
+    for part, value in [("at", {"pieces": -1, "rows": 200, "types": {"dict": [[], []]}}), ("at", {}), ("total", {})]:
+        path.write_bytes(whole)
+        forge(path, lambda metadata, arrays, part=part, value=value: metadata.update({part: value}))
+        with pytest.raises(DataError, match=r"c\.bin"):
+            learn()
+    path.write_bytes(whole)
+    assert learn().class_count_.tolist() == [200.0, 200.0]
