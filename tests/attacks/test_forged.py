@@ -10,17 +10,10 @@ from deciban import GaussianNB, LogisticRegression
 from deciban.errors import DataError, ModelFileError
 from deciban.storage import checkpoint, tensors
 
+from ..support.forgery import forge
+
 X = np.random.default_rng(0).normal(size=(40, 3))
 y = np.arange(40) % 2
-
-
-def forge(path, change):
-    """Change the metadata and arrays of a file in place."""
-    with open(path, "rb") as file:
-        header = tensors.Header.from_file(file)
-        metadata, arrays = dict(header.metadata), {name: a.copy() for name, a in header.arrays(file).items()}
-    change(metadata, arrays)
-    tensors.write(path, metadata, arrays)
 
 
 def refused(model, path, change):

@@ -462,6 +462,7 @@ def _decode_member(decoder: Decoder, node: dict[str, Any]) -> Any:
 def _decode_info(metadata: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
     about = decoder.members(metadata["about"])
     decoder.check_columns(about["columns"])
+    _check_about(metadata, about)
     return {
         "class": metadata["class"],
         "settings": decoder.members(metadata["settings"]),
@@ -471,6 +472,16 @@ def _decode_info(metadata: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
         "format": metadata["format"],
         "library": metadata["library"],
     }
+
+
+def _check_about(metadata: dict[str, Any], about: dict[str, Any]) -> None:
+    """Refuse a description whose parts are of other types than `save` writes."""
+    texts = [about[name] for name in ("date", "source", "target", "text")]
+    validation.require(all(value is None or isinstance(value, str) for value in texts), "its origin is no text")
+    validation.require(about["rows"] is None or isinstance(about["rows"], float | int), "its rows are no number")
+    validation.require(about["metrics"] is None or isinstance(about["metrics"], dict), "its metrics have no names")
+    names = [metadata["class"], metadata["library"]]
+    validation.require(all(isinstance(name, str) for name in names), "its class or version is no text")
 
 
 def _column_names(columns: Any) -> list:
