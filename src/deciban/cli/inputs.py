@@ -341,14 +341,26 @@ def parse_priors(model: Any, text: str | None) -> Any:
     absent = [label for label in model.classes_.tolist() if label not in given]
     if absent:
         raise click.BadParameter(f"no prior for {absent}", param_hint="--priors")
-    whole = sum(given.values()) or 1.0
+    wrong = {label: weight for label, weight in given.items() if not 0 <= weight < np.inf}
+    whole = sum(given.values())
+    if wrong or whole == 0:
+        label, weight = next(iter((wrong or given).items()))
+        raise click.BadParameter(
+            f"the prior of {label!r} is {weight:g}{'' if wrong else ', as all are'}; priors are numbers ≥ 0, and not "
+            "all are 0",
+            param_hint="--priors",
+        )
     return {label: weight / whole for label, weight in given.items()}
 
 
 def parsed_cost(model: Any, text: str) -> tuple[tuple[Any, Any], float]:
     """Parse `spam:ham=5`: predicting ham for spam costs 5."""
-    pair, _, value = text.rpartition("=")
+    pair, equals, value = text.rpartition("=")
+    if not equals:
+        raise click.BadParameter(f"{text!r} has no cost: TRUE:DECIDED=COST", param_hint="--costs")
     cost = number(value, "--costs", text)
+    if not 0 <= cost < np.inf:
+        raise click.BadParameter(f"{text!r}: a cost is a finite number ≥ 0", param_hint="--costs")
     true, colon, decided = pair.partition(":")
     if not colon:
         raise click.BadParameter(f"{text!r} does not name two classes, TRUE:DECIDED", param_hint="--costs")

@@ -21,6 +21,8 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from deciban.errors import DataError
+
 AHEAD = 2  # chunks per thread that may be processed ahead of the next result
 _pool: ThreadPoolExecutor | None = None
 _owner = 0  # the process that made the pool: a fork must make its own
@@ -32,8 +34,12 @@ def workers() -> int:
     if _limit is not None:
         return _limit
     given = os.environ.get("DECIBAN_THREADS", "")
-    if given.isdigit() and int(given) > 0:
+    if given.isascii() and given.isdigit() and int(given) > 0:
         return int(given)
+    if given:
+        raise DataError(
+            f"DECIBAN_THREADS is {given[:40]!r}, no number of threads\n\nhint: a whole number from 1, or leave it unset"
+        )
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -110,7 +110,7 @@ def header_param(value: str, name: str) -> str:
     if not (found[1] or "").endswith("*"):
         return text
     charset, _, quoted = text.partition("'")
-    return decode_text(unquote_to_bytes(quoted.partition("'")[2]), charset)
+    return decode_text(unquote_to_bytes(to_bytes(quoted.partition("'")[2])), charset)
 
 
 def decode_transfer(headers: Headers, body: bytes, most: int) -> bytes:
@@ -362,7 +362,8 @@ def _parts_of_object(message: Any) -> Iterator[Part]:
 
 
 def _kind(headers: Headers) -> str:
-    return headers.get("content-type", "text/plain").partition(";")[0].strip().lower() or "text/plain"
+    given = headers.get("content-type", "text/plain").partition(";")[0]
+    return decode_text(to_bytes(given), "utf-8").strip().lower() or "text/plain"
 
 
 # what they say
