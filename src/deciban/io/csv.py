@@ -55,9 +55,10 @@ from deciban.data.frames import column_label, column_labels
 from deciban.display import option, truncate
 from deciban.errors import DataError
 from deciban.io.arrow import arrow_csv, compute, pa
-from deciban.io.compression import LONGEST, Bytes, Utf8
+from deciban.io.compression import LONGEST, MOST, Bytes, Utf8
 from deciban.io.source import Piece, Source
 
+csv.field_size_limit(max(csv.field_size_limit(), MOST))  # characters of a cell in the first lines
 UNITS = "$€£¥₹%"
 NO_NUMBER = ("", "-", "--", "–", "—", ".", "..", "missing", "none", "unknown", "na", "n/a", "n.a.", "nan", "null", "?")
 TRIED = 100  # cells that are tried before the full column is parsed
@@ -302,18 +303,24 @@ def _by_spaces(lines: Sequence[str]) -> bool:
 def has_header(table: Sequence[Sequence[str]]) -> bool:
     """Whether the first line holds column names.
 
-    It does if no cell is a number and no cell is empty (except an unnamed first or last column), and either a column
-    below it has numbers, or its cells are distinct and none recurs in its column.
+    It does if no cell is a number, and either a column below it has numbers, or its cells are distinct and none recurs
+    in its column. Where a cell is empty (except an unnamed first or last column), a column that is all numbers must be
+    below one that is not.
     """
     first, rest = table[0], table[1:]
     below = list(zip(*(row for row in rest if len(row) == len(first)), strict=True))
-    if any(is_number(cell) for cell in first) or any(
-        not cell.strip() and not _nameless(j, len(first), below) for j, cell in enumerate(first)
-    ):
+    if any(is_number(cell) for cell in first):
         return False
+    if any(not cell.strip() and not _nameless(j, len(first), below) for j, cell in enumerate(first)):
+        return any(not is_none(cell) and _numbers(column) for cell, column in zip(first, below, strict=False))
     if any(any(map(is_number, column)) for column in below):
         return True
     return len(set(first)) == len(first) and not any(cell in column for cell, column in zip(first, below, strict=False))
+
+
+def _numbers(cells: Sequence[str]) -> bool:
+    """Whether all cells that are there are numbers."""
+    return any(map(is_number, cells)) and all(is_number(cell) or is_none(cell) for cell in cells)
 
 
 def _nameless(j: int, width: int, below: Sequence[Sequence[str]]) -> bool:
