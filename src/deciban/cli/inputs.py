@@ -13,6 +13,7 @@ import numpy as np
 
 from deciban.cli.options import Terminal
 from deciban.cli.starting import alone
+from deciban.data.frames import check_unicode_forms
 from deciban.display import format_choices, format_list
 from deciban.errors import DataError, ModelFileError, closest, did_you_mean
 from deciban.io import readers
@@ -174,6 +175,7 @@ def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: 
     wanted = feature_names(model)
     here = [name for name in wanted if name in source.names]
     absent = [name for name in wanted if name not in source.names]
+    check_unicode_forms(absent, source.names)
     if not wanted:
         return _by_position(model, about, source, talk)
     if not here or (absent and model._levels() is None):
