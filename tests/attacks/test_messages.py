@@ -41,7 +41,7 @@ def files(tmp_path):
     [
         ("--costs yes:no=-5", "a cost is a finite number"),
         ("--costs yes:no=nan", "a cost is a finite number"),
-        ("--costs yes:no", "TRUE:DECIDED=COST"),
+        ("--costs yes:no", "does not end in =NUMBER"),
         ("--costs yes=3", "TRUE:DECIDED"),
         ("--priors yes=0,no=0", "as all are"),
         ("--priors yes=nan,no=1", "'yes' is nan"),

@@ -13,7 +13,6 @@ import numpy as np
 
 from deciban.cli.options import Terminal
 from deciban.cli.starting import alone
-from deciban.data.frames import check_unicode_forms
 from deciban.display import format_choices, format_list
 from deciban.errors import DataError, ModelFileError, closest, did_you_mean
 from deciban.io import readers
@@ -175,7 +174,7 @@ def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: 
     wanted = feature_names(model)
     here = [name for name in wanted if name in source.names]
     absent = [name for name in wanted if name not in source.names]
-    check_unicode_forms(absent, source.names)
+    readers.check_unicode_forms(absent, source.names)
     if not wanted:
         return _by_position(model, about, source, talk)
     if not here or (absent and model._levels() is None):
@@ -357,9 +356,7 @@ def parse_priors(model: Any, text: str | None) -> Any:
 
 def parsed_cost(model: Any, text: str) -> tuple[tuple[Any, Any], float]:
     """Parse `spam:ham=5`: predicting ham for spam costs 5."""
-    pair, equals, value = text.rpartition("=")
-    if not equals:
-        raise click.BadParameter(f"{text!r} has no cost: TRUE:DECIDED=COST", param_hint="--costs")
+    pair, _, value = text.rpartition("=")
     cost = number(value, "--costs", text)
     if not 0 <= cost < np.inf:
         raise click.BadParameter(f"{text!r}: a cost is a finite number ≥ 0", param_hint="--costs")

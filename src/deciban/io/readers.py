@@ -22,7 +22,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from deciban.data.frames import strings
+from deciban.data.frames import check_unicode_forms, strings
 from deciban.errors import DataError, closest
 from deciban.io import arff, batches, csv, folders, json_tables, parquet
 from deciban.io import source as sources
@@ -72,6 +72,7 @@ __all__ = [
     "available_memory",
     "batches",
     "can_append_to_lines",
+    "check_unicode_forms",
     "concat",
     "default_output_path",
     "frames_like",

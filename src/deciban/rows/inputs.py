@@ -158,8 +158,8 @@ def from_records(X: frames.Records, names: Sequence[str], block: str) -> np.ndar
 
 @contextmanager
 def cells_named(X: Any, block: str) -> Iterator[None]:
-    """Context in which a failed conversion by NumPy raises an error that names the cell of X, and columns of one name an
-    error that names them."""
+    """Context in which a failed conversion by NumPy raises an error that names the cell of X, and two columns of one
+    name an error that names them."""
     try:
         yield
     except DuplicateError:
