@@ -1,11 +1,12 @@
 """Tables that are hard to read: long cells, names that are missing, deep and repeated JSON, large whole numbers."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban import GaussianNB
+from deciban import GaussianNB, MixedNB
 from deciban.errors import DataError
 from deciban.io import readers
 
@@ -75,3 +76,46 @@ def test_r15_whole_numbers_that_are_not_exact_as_doubles_name_the_file(tmp_path)
     pq.write_table(pa.table({"x": [2], "y": ["a"]}), tmp_path / "1.parquet")
     assert readers.read(tmp_path)["x"].to_pylist() == [2.0, 1.5]
     assert np.array_equal(GaussianNB().fit_on(tmp_path, target="y").theta_, [[2.0], [1.5]])
+
+
+def test_i1_levels_that_may_be_one_double_are_refused(tmp_path):
+    first = 2**53
+    frame = pd.DataFrame({"id": [first, first + 1] * 20, "y": ["a", "b"] * 20})
+    frame.to_parquet(path := tmp_path / "i.parquet")
+
+    def model():
+        return MixedNB(families={"id": "categorical"})
+
+    assert model().fit(frame[["id"]], frame["y"]).levels_ == {"id": [first, first + 1]}
+    gaps = pd.DataFrame({"id": pd.array([first, first + 1, None] * 20, dtype="Int64")})
+    for learn in (
+        lambda: model().fit_on(path, target="y"),
+        lambda: model().fit(gaps, ["a", "b", "b"] * 20),
+        lambda: MixedNB(families="categorical").fit(np.array([[2**60], [2**60 + 1]] * 10), [0, 1] * 10),
+    ):
+        with pytest.raises(DataError, match=r"beyond 2\^53"):
+            learn()
+
+
+@pytest.mark.parametrize("first", ["", "1,a\n" * 9])
+def test_i2_whole_numbers_beyond_int64_stay_what_they_are(tmp_path, first):
+    large = ["9223372036854775808", "9223372036854775809"]
+    (path := tmp_path / "i.csv").write_text(f"id,y\n{first}" + "".join(f"{one},a\n" for one in large))
+    assert readers.read(path)["id"].to_pylist()[-2:] == large
+
+
+def test_i2_whole_numbers_beyond_int64_that_come_late(tmp_path):
+    (path := tmp_path / "i.csv").write_text("id,y\n" + "1,a\n" * (5 << 18) + "9223372036854775809,a\n")
+    assert readers.read(path)["id"][-1].as_py() == "9223372036854775809"
+
+
+def test_i2_large_measurements_stay_numbers(tmp_path):
+    (path := tmp_path / "i.csv").write_text("x,y\n1e300,a\n9223372036854775809.5,b\n3,a\n")
+    assert readers.read(path)["x"].to_pylist() == [1e300, 2.0**63, 3.0]
+
+
+def test_i3_codes_stay_texts(tmp_path):
+    (path := tmp_path / "z.csv").write_text("zip,code,class\n" + "00123,0x1A,01\n123,26,1\n" * 5)
+    first, second = readers.read(path).slice(0, 2).to_pylist()
+    assert list(first.values()) == ["00123", "0x1A", "01"]
+    assert list(second.values()) == ["123", "26", "1"]

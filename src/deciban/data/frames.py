@@ -95,6 +95,12 @@ class Column:
             return self
         known, code = np.unique(self.values, return_inverse=True)
         missing = np.isnan(known)
+        large = known[np.abs(known) >= 2.0**53] if known.dtype.kind == "f" else known[:0]
+        if len(large):
+            raise DataError(
+                f"column `{self.label}` holds {large[0]:.17g} as a level, and of whole numbers beyond 2^53 several are "
+                "one double\n\nhint: give such identifiers as texts, X[name].astype(str)"
+            )
         codes = np.where(missing, -1, np.arange(len(known)))[code].astype(np.int32)
         return Column(self.name, codes, [_plain(v) for v in known[~missing].tolist()])
 

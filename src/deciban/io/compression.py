@@ -118,13 +118,13 @@ class Bytes(Counted):
         parts: list[bytes] = []  # of the next line
         number, size = 0, 0
         while chunk := self.read(1 << 16):
-            first, *more = chunk.split(b"\n")
-            for following in more:
-                number += 1
-                yield b"".join([*parts, first])
-                first, parts, size = following, [], 0
-            parts.append(first)
-            size += len(first)
+            *whole, rest = chunk.split(b"\n")
+            if whole:
+                yield b"".join([*parts, whole[0]])
+                yield from whole[1:]
+                number, parts, size = number + len(whole), [], 0
+            parts.append(rest)
+            size += len(rest)
             if size > LONGEST:
                 raise DataError(
                     f"{self.name}, line {number + 1} is longer than {LONGEST >> 20} MB\n\n"

@@ -776,7 +776,8 @@ def _join_lines(lines: pa.Array, answers: pa.Table, delimiter: str) -> memoryvie
 BLOCK = 4 << 20  # bytes that are parsed at a time
 TARGET_NAMES = ("class", "label", "target", "y", "outcome")  # names of a column of classes
 CODED = pa.dictionary(pa.int32(), pa.string())
-CODE = r"^\s*0\d"  # a number that begins with 0 is a name
+CODE = r"^\s*[-+]?0[\dxX]"  # a number that begins with 0 is a name
+WHOLE = r"^\s*[-+]?\d+\s*$"
 GROWTH = {None: 4.0, "gzip": 20.0, "bz2": 30.0, "xz": 40.0, "zstd": 20.0}  # bytes in memory for one in the file
 FAILED = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to ([\w\[\]]+)")
 
@@ -897,7 +898,20 @@ class _Table:
             texts = parsed(self.ahead[1], self.look, dict.fromkeys(whole, pa.string()), whole)
             codes = [name for name in whole if compute.any(compute.match_substring_regex(texts[name], CODE)).as_py()]
             more |= dict.fromkeys(codes, pa.string())
-        return more
+        return more | dict.fromkeys(self._identifiers(found), pa.string())
+
+    def _identifiers(self, found: pa.Table) -> list[str]:
+        """Columns of whole numbers that are doubles only because some have too many digits for integers."""
+        large = [
+            name
+            for name, column in zip(found.schema.names, found.columns, strict=True)
+            if name not in self.types and pa.types.is_float64(column.type) and _beyond_doubles(column)
+        ]
+        if not large or self.ahead is None:
+            return []
+        texts = parsed(self.ahead[1], self.look, dict.fromkeys(large, pa.string()), large)
+        whole = {name: compute.all(compute.match_substring_regex(texts[name], WHOLE)).as_py() for name in large}
+        return [name for name in large if whole[name]]
 
     def _with_example(self, amount: Amount, cells: Sequence[str]) -> Amount:
         """The formats, with an example cell that a plain reader would not parse."""
@@ -975,7 +989,7 @@ class _Table:
         elif column in self.fixed:
             kind = self._fixed(column, was, cell, reading, block)
         elif was in ("int64", "null") and _float(cell):
-            kind = pa.float64()
+            kind = pa.string() if was == "int64" and re.match(WHOLE, cell) else pa.float64()  # too many digits
         elif was == "bool" or column in self.labels:
             kind = pa.string()
         else:
@@ -1047,6 +1061,12 @@ class ColumnTypeChanged(Exception):
     def __init__(self, types: dict[str, Any]):
         super().__init__(f"rows that come late change the types of some columns, which are now {types}")
         self.types = types
+
+
+def _beyond_doubles(column: pa.ChunkedArray) -> bool:
+    """Whether some numbers are so large that whole ones next to each other are one double."""
+    ends = compute.min_max(column)
+    return any(abs(ends[end].as_py() or 0.0) >= 2.0**53 for end in ("min", "max"))
 
 
 def _float(text: str) -> bool:

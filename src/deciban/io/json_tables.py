@@ -103,6 +103,12 @@ def _values(text: str) -> Iterator[Any]:
         yield value
 
 
+def _key_ends(line: bytes) -> int:
+    """How many keys end in a line, at most."""
+    apart = b'" ' in line or b'"\t' in line or b'"\r' in line  # a blank may be before the colon
+    return len(KEY.findall(line)) if apart else line.count(b'":')
+
+
 def _unique_keys(line: bytes) -> None:
     """Raise ValueError if an object has a key twice."""
     json.loads(line.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=_pairs)
@@ -188,17 +194,19 @@ def _rows(stream: Bytes, name: str) -> Iterator[Numbered]:
             continue
         try:
             row = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
-            if isinstance(row, dict) and line.count(b":") != len(row) != len(KEY.findall(line)):
+            if not isinstance(row, dict):
+                raise DataError(
+                    f"{name}, line {number}: a {type(row).__name__}, not an object\n\n"
+                    'hint: put one object on each line, such as {"sky": "grey", "wind": 3}'
+                )
+            if line.count(b":") != len(row) != _key_ends(line):
                 _unique_keys(line)
+        except DataError:
+            raise
         except INVALID as error:
             raise DataError(
                 f"{name}, line {number}: not valid JSON ({error})\n\nhint: put one object {{…}} on each line"
             ) from None
-        if not isinstance(row, dict):
-            raise DataError(
-                f"{name}, line {number}: a {type(row).__name__}, not an object\n\n"
-                'hint: put one object on each line, such as {"sky": "grey", "wind": 3}'
-            )
         yield number, row
 
 
