@@ -434,9 +434,9 @@ def cost_matrix(costs: Any, classes: np.ndarray) -> np.ndarray:
         )
     bad = ~(np.isfinite(matrix) & (matrix >= 0))
     if bad.any():
-        true, decided = np.argwhere(bad)[0]
+        labels, (true, decided) = classes.tolist(), np.argwhere(bad)[0]
         raise DataError(
-            f"the cost of {classes[decided].item()!r} for {classes[true].item()!r} is {matrix[true, decided]:g}\n\n"
+            f"the cost of {labels[decided]!r} for {labels[true]!r} is {matrix[true, decided]:g}\n\n"
             "hint: costs are finite numbers ≥ 0; to make a gain of a right answer, add the same number to its whole row"
         )
     return matrix
@@ -481,7 +481,7 @@ def threshold_of_each(thresholds: Any, classes: np.ndarray) -> np.ndarray:
     bad = ~((out >= 0) & (out <= 1))
     if bad.any():
         raise DataError(
-            f"the threshold of {classes[bad][0].item()!r} is {out[bad][0]:g}\n\nhint: it is a probability, 0 … 1"
+            f"the threshold of {classes[bad].tolist()[0]!r} is {out[bad][0]:g}\n\nhint: it is a probability, 0 … 1"
         )
     return out
 

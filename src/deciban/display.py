@@ -24,6 +24,7 @@ read in grey.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -134,6 +135,30 @@ def is_missing(cell: Any) -> bool:
     return isinstance(cell, UNEQUAL) and bool(cell != cell)
 
 
+CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"  # and letters that no text has
+CONTROL = re.compile(f"[{CONTROLS}]")
+CONTROL_IN_LINE = re.compile(f"(?![\\n\\t])[{CONTROLS}]")
+
+
+def one_line(text: str) -> str:
+    """A text in which control characters, and ends of lines among them, are written as escapes: no value that is shown
+    can move the cursor, change a terminal or look like a line of its own.
+
+    >>> one_line("a\\n\\x1b[2Jb")
+    'a\\\\n\\\\x1b[2Jb'
+    """
+    return CONTROL.sub(_escaped, text)
+
+
+def escape_controls(text: str) -> str:
+    """The same for a text of several lines, which stay lines."""
+    return CONTROL_IN_LINE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
 CHOICES = 12  # names in a hint that offers them
 
 
@@ -146,7 +171,7 @@ def format_list(items: Iterable[Any], limit: int = 5, quote: str = "`", last: st
     ('a, b and c', '`a`', '`a`, `b` and 1 more words')
     """
     items = list(items)
-    shown = [f"{quote}{item}{quote}" for item in items[:limit]]
+    shown = [f"{quote}{one_line(str(item))}{quote}" for item in items[:limit]]
     if len(items) > limit:
         return f"{', '.join(shown)} and {len(items) - limit:,} {more}"
     return last.join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
@@ -168,7 +193,7 @@ def truncate(text: str, most: int) -> str:
 def cell_text(cell: Any, most: int = 20) -> str:
     if is_missing(cell):
         return MISSING
-    return f"{cell:.4g}" if isinstance(cell, float | np.floating) else truncate(str(cell), most)
+    return f"{cell:.4g}" if isinstance(cell, float | np.floating) else truncate(one_line(str(cell)), most)
 
 
 def format_decibans(decibans: float) -> str:
@@ -328,11 +353,12 @@ class Table:
     def to_text(self) -> str:
         """Aligned columns; below a title they are indented."""
         rows = [self.head, *self.rows, *([self.footer] if self.footer else [])]
-        cells = [[truncate(str(name), LONGEST), *map(str, rest)] for name, *rest in rows]
+        texts = [[one_line(str(cell)) for cell in row] for row in rows]
+        cells = [[truncate(name, LONGEST), *rest] for name, *rest in texts]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         shapes = [f"{ALIGN[side]}{width}" for side, width in zip(self._sides, widths, strict=True)]
         lines = ["  ".join(map(format, row, shapes)).rstrip() for row in cells] + [note for note in self.notes if note]
-        return "\n".join([self.title, *(f"  {line}" for line in lines)] if self.title else lines)
+        return "\n".join([one_line(self.title), *(f"  {line}" for line in lines)] if self.title else lines)
 
     def to_html(self) -> str:
         """The same with its own style, all texts escaped."""

@@ -1337,10 +1337,15 @@ def with_new_classes(known: np.ndarray, y: np.ndarray | frames.Column) -> np.nda
 
 
 def aligned_columns(state: State, first: State) -> State:
-    """A state with its columns in the order of another state, if both have names."""
+    """A state with its columns in the order of another state, if they have names."""
     mine, theirs = ([] if one.reader.names is None else list(one.reader.names) for one in (state, first))
-    if mine == theirs or not mine or not theirs:
+    if mine == theirs:
         return state
+    if not mine or not theirs:
+        raise MergeError(
+            f"the columns of one model are {format_list(mine or theirs)}, those of the other have no names\n\n"
+            "hint: fit both on frames with the same columns, or both on arrays"
+        )
     lacking, own = ([n for n in a if n not in set(b)] for a, b in ((theirs, mine), (mine, theirs)))
     if lacking or own:
         only = [(lacking, "first"), (own, "second")]

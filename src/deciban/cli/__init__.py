@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -80,6 +81,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None:
         lighten()
         protect_output()
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # ? for what the encoding of the terminal does not have
     given = list(sys.argv[1:] if argv is None else argv)
     if given[:1] == ["help"]:  # deciban help fit
         given = [*given[1:], "--help"]

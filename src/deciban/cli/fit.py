@@ -70,15 +70,23 @@ def command(
     readers.writable(out)
     check_model_output(out, (data,), force)
 
+    streamed = stream
+
     def learn(source: Any) -> Any:
+        nonlocal streamed
         column = inputs.target_of(source, target)
         inputs.check_drop(source, drop, column)
         words_of = text or source.text
-        if stream or source.bulk > SHARE * readers.available_memory():
+        room = SHARE * readers.available_memory()
+        if streamed or source.bulk > room:
             talk.say(f"{data} is streamed: an updatable naive Bayes model is fitted", "note")
             with talk.bar("learning") as bar:
                 return column, deciban.auto_fit_on(source, column, drop=drop, text=words_of, progress=bar)
-        X, y = inputs.read_training_data(source, column, drop, talk)
+        try:
+            X, y = inputs.read_training_data(source, column, drop, talk, room)
+        except readers.ReadAgain:  # a compressed file is larger than it looks
+            streamed = True
+            raise
         with talk.bar("choosing") as bar:
             return column, deciban.auto_fit(
                 X, y, name, updatable=updatable, callback=lambda what, share: bar(0, share), text=words_of

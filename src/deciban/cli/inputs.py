@@ -17,6 +17,8 @@ from deciban.display import format_choices, format_list
 from deciban.errors import DataError, ModelFileError, closest, did_you_mean
 from deciban.io import readers
 
+LABEL_BYTES = 64  # of a label in memory
+
 if alone():
     readers.leave_signals()
 
@@ -162,6 +164,7 @@ def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: 
     wanted = feature_names(model)
     here = [name for name in wanted if name in source.names]
     absent = [name for name in wanted if name not in source.names]
+    readers.check_unicode_forms(absent, source.names)
     if not wanted:
         return _by_position(model, about, source, talk)
     if not here or (absent and model._levels() is None):
@@ -233,10 +236,17 @@ class LabelledData:
 
 
 def read_training_data(
-    source: readers.Source, target: str, drop: tuple[str, ...], talk: Terminal
+    source: readers.Source, target: str, drop: tuple[str, ...], talk: Terminal, most: float = np.inf
 ) -> tuple[Any, np.ndarray]:
-    """(rows, labels) of a file, all at once, without the excluded columns."""
-    X, y = readers.concat(list(labelled(source, target, talk, "reading")))
+    """(rows, labels) of a file, all at once, without the excluded columns; raises `ReadAgain` where they need more than
+    `most` bytes."""
+    pieces, size = [], 0
+    for piece in labelled(source, target, talk, "reading"):
+        pieces.append(piece)
+        size += piece[0].nbytes + len(piece[1]) * LABEL_BYTES
+        if size > most:
+            raise readers.ReadAgain
+    X, y = readers.concat(pieces)
     return X.drop_columns(list(drop)), y
 
 
@@ -322,7 +332,15 @@ def parse_priors(model: Any, text: str | None) -> Any:
     absent = [label for label in model.classes_.tolist() if label not in given]
     if absent:
         raise click.BadParameter(f"no prior for {absent}", param_hint="--priors")
-    whole = sum(given.values()) or 1.0
+    wrong = {label: weight for label, weight in given.items() if not 0 <= weight < np.inf}
+    whole = sum(given.values())
+    if wrong or whole == 0:
+        label, weight = next(iter((wrong or given).items()))
+        raise click.BadParameter(
+            f"the prior of {label!r} is {weight:g}{'' if wrong else ', as all are'}; priors are numbers ≥ 0, and not "
+            "all are 0",
+            param_hint="--priors",
+        )
     return {label: weight / whole for label, weight in given.items()}
 
 
@@ -330,6 +348,8 @@ def parsed_cost(model: Any, text: str) -> tuple[tuple[Any, Any], float]:
     """Parse `spam:ham=5`: predicting ham for spam costs 5."""
     pair, _, value = text.rpartition("=")
     cost = number(value, "--costs", text)
+    if not 0 <= cost < np.inf:
+        raise click.BadParameter(f"{text!r}: a cost is a finite number ≥ 0", param_hint="--costs")
     true, colon, decided = pair.partition(":")
     if not colon:
         raise click.BadParameter(f"{text!r} does not name two classes, TRUE:DECIDED", param_hint="--costs")

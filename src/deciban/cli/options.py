@@ -20,6 +20,7 @@ import click
 STOPPED = 130
 FOR_PYTHON = re.compile(r"sklearn\.|features=")  # hints that do not apply to the command line
 CLI_HINT = "`deciban fit --model mixed` takes any columns; or leave this one out: --drop COLUMN"
+NOT_PLAIN = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # what JSON leaves unescaped
 HEADER = "deciban.header"  # key of the value of --header, for `csv_options`
 
 
@@ -69,11 +70,11 @@ class Terminal:
         """Print a message to stderr."""
         if not self.quiet:
             mark = click.style(f"{kind}: ", bold=True) if kind else ""
-            click.echo(mark + text, err=True)
+            click.echo(mark + _visible(text), err=True)
 
     def give(self, text: str, data: Any) -> None:
         """Print the result to stdout."""
-        click.echo(json.dumps(finite(data), ensure_ascii=False, default=plain, indent=2) if self.json else text)
+        click.echo(_json(data) if self.json else _visible(text))
 
     @contextmanager
     def warned(self) -> Iterator[None]:
@@ -98,6 +99,18 @@ class Terminal:
 
         with row_progress(not self.quiet and sys.stderr.isatty(), what, transient=True) as advance:
             yield advance or (lambda rows, share: None)
+
+
+def _visible(text: str) -> str:
+    from deciban.display import escape_controls  # slow to import
+
+    return escape_controls(text)
+
+
+def _json(data: Any) -> str:
+    """JSON, with escapes for all characters that a terminal may take for commands."""
+    text = json.dumps(finite(data), ensure_ascii=False, default=plain, indent=2)
+    return NOT_PLAIN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def finite(data: Any) -> Any:
@@ -258,7 +271,7 @@ def print_error(error: BaseException, debug: bool) -> int:
         click.echo(_error(message if "hint:" in message else message + where), err=True)
         return 2
     if debug:
-        traceback.print_exception(error)
+        click.echo(_visible("".join(traceback.format_exception(error))), err=True, nl=False)
     click.echo(_error(error_message(error)), err=True)
     return 1
 
@@ -287,4 +300,4 @@ def _error(text: str) -> str:
     """An error as one paragraph, then its hint."""
     wrong, _, hint = text.partition("\n\nhint: ")
     mark = click.style("error: ", fg="red", bold=True)
-    return mark + " ".join(wrong.split()) + (f"\nhint: {' '.join(hint.split())}" if hint else "")
+    return mark + _visible(" ".join(wrong.split()) + (f"\nhint: {' '.join(hint.split())}" if hint else ""))

@@ -48,7 +48,7 @@ def _text(
     families: dict[str, str],
     strongest: dict[Any, list],
 ) -> str:
-    from deciban.display import format_choices, format_list
+    from deciban.display import format_choices, format_list, one_line
 
     settings = ", ".join(f"{key}={value!r}" for key, value in about["settings"].items() if value is not None)
     classes = format_choices(about["classes"])
@@ -64,7 +64,7 @@ def _text(
     if chosen:
         lines.append("  chosen by held-out rows: " + ", ".join(f"{key}={value!r}" for key, value in chosen.items()))
     if about["metrics"]:
-        metrics = ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in about["metrics"].items())
+        metrics = ", ".join(f"{str(key).replace('_', ' ')} {_metric(value)}" for key, value in about["metrics"].items())
         lines.append(f"  on held-out rows: {metrics}")
     if families:
         lines.append("  columns: " + format_list([f"{name} ({kind})" for name, kind in families.items()], 20, ""))
@@ -72,4 +72,9 @@ def _text(
         if evidence:
             lines += ["", f"  for {label}"]
             lines += [f"    {one}" for one in evidence]
-    return "\n".join(lines)
+    return "\n".join(map(one_line, lines))
+
+
+def _metric(value: Any) -> str:
+    """A number; what else a user stored, as it is."""
+    return f"{value:.4f}" if isinstance(value, float | int) else str(value)

@@ -78,11 +78,14 @@ def check(talk: Terminal, model: str, mails: tuple[str, ...], explain: bool) -> 
     Costs: ham classified as spam 100, spam let through 1, "unsure" 0.1.
     """
     from deciban import spam
+    from deciban.display import one_line
 
     if not Path(model).exists():
         raise FileNotFoundError(2, "no filter", model)
     found = spam.check(Path(model), _sources(mails))
-    lines = [f"{one['outcome']:6}  P(spam) = {one['spam']:.4f}  {one['source']}  {one['subject']}" for one in found]
+    lines = [
+        one_line(f"{one['outcome']:6}  P(spam) = {one['spam']:.4f}  {one['source']}  {one['subject']}") for one in found
+    ]
     if explain:
         for at, one in enumerate(found):
             lines[at] += "\n" + spam.explain(Path(model), [one["text"]]).text(1, SHOWN)

@@ -12,6 +12,7 @@ here.
 from __future__ import annotations
 
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -94,6 +95,12 @@ class Column:
             return self
         known, code = np.unique(self.values, return_inverse=True)
         missing = np.isnan(known)
+        large = known[np.abs(known) >= 2.0**53] if known.dtype.kind == "f" else known[:0]
+        if len(large):
+            raise DataError(
+                f"column `{self.label}` holds {large[0]:.17g} as a level, and of whole numbers beyond 2^53 several are "
+                "one double\n\nhint: give such identifiers as texts, X[name].astype(str)"
+            )
         codes = np.where(missing, -1, np.arange(len(known)))[code].astype(np.int32)
         return Column(self.name, codes, [_plain(v) for v in known[~missing].tolist()])
 
@@ -224,6 +231,29 @@ def names(X: Any) -> list[str]:
     if twice:
         raise DataError(f"two columns are named `{twice[0]}`\n\nhint: give every column a name of its own")
     return [str(name) for name in found]
+
+
+def check_unicode_forms(absent: Sequence[Any], present: Sequence[Any]) -> None:
+    """Raise an error for a column that is absent only because the same letters are written by other code points.
+
+    >>> check_unicode_forms(["a"], ["b"])
+    >>> check_unicode_forms(["\\u00e9"], ["e\\u0301"])
+    Traceback (most recent call last):
+        ...
+    deciban.errors.DataError: column `é` is there in another Unicode form: 'e\\u0301' instead of '\\xe9'
+    <BLANKLINE>
+    hint: rename it: unicodedata.normalize("NFC", name) on both sides
+    """
+    if not absent or not present:
+        return
+    forms = {unicodedata.normalize("NFC", str(name)): name for name in present}
+    for name in absent:
+        found = forms.get(unicodedata.normalize("NFC", str(name)))
+        if found is not None and found != name:
+            raise DataError(
+                f"column `{name}` is there in another Unicode form: {found!a} instead of {name!a}\n\n"
+                'hint: rename it: unicodedata.normalize("NFC", name) on both sides'
+            )
 
 
 def with_text_names(X: Any) -> Any:

@@ -36,8 +36,12 @@ def workers() -> int:
     if limit is not None:
         return limit
     given = os.environ.get("DECIBAN_THREADS", "")
-    if given.isdigit() and int(given) > 0:
+    if given.isascii() and given.isdigit() and int(given) > 0:
         return int(given)
+    if given:
+        raise DataError(
+            f"DECIBAN_THREADS is {given[:40]!r}, no number of threads\n\nhint: a whole number from 1, or leave it unset"
+        )
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

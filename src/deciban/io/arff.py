@@ -22,7 +22,7 @@ from deciban.io.csv import GROWTH, decode_head
 from deciban.io.source import Source
 
 ROWS = 1 << 13
-TOKEN = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,\s][^,]*?|))\s*(,|$)""")
+TOKEN = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'\s*|"((?:[^"\\]|\\.)*)"\s*|([^,]*))(,|\Z)""")
 NAME = re.compile(r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)$""", re.IGNORECASE)
 NUMBERS = ("numeric", "real", "integer")
 
@@ -64,11 +64,8 @@ def read(opened: Callable[[], Bytes], name: str, size: int | None) -> Source:
 
 
 def _lines(stream: Bytes, name: str) -> Iterator[str]:
-    encoding, rest = decode_head(stream.head(1 << 16), name)[1], b""
-    while chunk := stream.read(1 << 20):
-        *whole, rest = (rest + chunk).split(b"\n")
-        yield from (line.decode(encoding, errors="replace").strip() for line in whole)
-    yield rest.decode(encoding, errors="replace").strip()
+    encoding = decode_head(stream.head(1 << 16), name)[1]
+    return (line.decode(encoding, errors="replace").strip() for line in stream.lines())
 
 
 def _header(lines: Iterator[tuple[int, str]], name: str) -> list[Attribute]:
@@ -129,14 +126,9 @@ def _cell(cell: str, attribute: Attribute, number: int, name: str) -> str | floa
 
 def _fields(line: str) -> list[str]:
     out: list[str] = []
-    at = 0
-    while at <= len(line):
-        found = TOKEN.match(line, at)
-        if found is None:
-            return [*out, line[at:]]
+    for found in TOKEN.finditer(line):
         out.append(_plain(found.groups()[:3]))
-        at = found.end()
-        if found[4] != ",":
+        if not found[4]:
             break
     return out
 

@@ -13,13 +13,15 @@ import codecs
 import io
 import lzma
 import zlib
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from deciban.errors import DataError
-from deciban.io.arrow import pa
+from deciban.io.arrow import available_memory, pa
 
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are inspected; most of them where lines are long
+LONGEST = 1 << 26  # bytes of a line
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowInvalid)
 
 
@@ -107,9 +109,33 @@ class Bytes(Counted):
         self.count += len(out)
         return out
 
+    def lines(self) -> Iterator[bytes]:
+        """The lines, without the \\n at their ends.
+
+        >>> list(Bytes.of(io.BytesIO(b"a\\n\\nb"), "it").lines())
+        [b'a', b'', b'b']
+        """
+        parts: list[bytes] = []  # of the next line
+        number, size = 0, 0
+        while chunk := self.read(1 << 16):
+            *whole, rest = chunk.split(b"\n")
+            if whole:
+                yield b"".join([*parts, whole[0]])
+                yield from whole[1:]
+                number, parts, size = number + len(whole), [], 0
+            parts.append(rest)
+            size += len(rest)
+            if size > LONGEST:
+                raise DataError(
+                    f"{self.name}, line {number + 1} is longer than {LONGEST >> 20} MB\n\n"
+                    "hint: check that the file is complete, and what ends its lines"
+                )
+        if size:
+            yield b"".join(parts)
+
     def _more(self, size: int) -> bytes:
         try:
-            return self.raw.read(size) if size >= 0 else b"".join(iter(lambda: self.raw.read(1 << 20), b""))
+            return self.raw.read(size) if size >= 0 else b"".join(self._all())
         except BROKEN as error:
             if self.kind is None:
                 raise
@@ -118,6 +144,17 @@ class Bytes(Counted):
                 "bytes\n\n"
                 "hint: copy or download it again, and try `gzip -t` (or xz -t, zstd -t) on it"
             ) from error
+
+    def _all(self) -> Iterator[bytes]:
+        most, size = available_memory() if self.kind else float("inf"), 0
+        while more := self.raw.read(1 << 20):
+            size += len(more)
+            if size > most:
+                raise DataError(
+                    f"{self.name} unpacks to more than the {most / (1 << 30):.1f} GB of memory there are\n\n"
+                    "hint: give it as CSV, JSON lines or Parquet, which are read in pieces"
+                )
+            yield more
 
 
 class Utf8:

@@ -55,9 +55,10 @@ from deciban.data.frames import column_label, column_labels
 from deciban.display import option, truncate
 from deciban.errors import DataError
 from deciban.io.arrow import arrow_csv, compute, pa
-from deciban.io.compression import Bytes, Utf8
+from deciban.io.compression import LONGEST, MOST, Bytes, Utf8
 from deciban.io.source import Piece, Source
 
+csv.field_size_limit(max(csv.field_size_limit(), MOST))  # characters of a cell in the first lines
 UNITS = "$€£¥₹%"
 NO_NUMBER = ("", "-", "--", "–", "—", ".", "..", "missing", "none", "unknown", "na", "n/a", "n.a.", "nan", "null", "?")
 TRIED = 100  # cells that are tried before the full column is parsed
@@ -302,18 +303,24 @@ def _by_spaces(lines: Sequence[str]) -> bool:
 def has_header(table: Sequence[Sequence[str]]) -> bool:
     """Whether the first line holds column names.
 
-    It does if no cell is a number and no cell is empty (except an unnamed first or last column), and either a column
-    below it has numbers, or its cells are distinct and none recurs in its column.
+    It does if no cell is a number, and either a column below it has numbers, or its cells are distinct and none recurs
+    in its column. Where a cell is empty (except an unnamed first or last column), a column that is all numbers must be
+    below one that is not.
     """
     first, rest = table[0], table[1:]
     below = list(zip(*(row for row in rest if len(row) == len(first)), strict=True))
-    if any(is_number(cell) for cell in first) or any(
-        not cell.strip() and not _nameless(j, len(first), below) for j, cell in enumerate(first)
-    ):
+    if any(is_number(cell) for cell in first):
         return False
+    if any(not cell.strip() and not _nameless(j, len(first), below) for j, cell in enumerate(first)):
+        return any(not is_none(cell) and _numbers(column) for cell, column in zip(first, below, strict=False))
     if any(any(map(is_number, column)) for column in below):
         return True
     return len(set(first)) == len(first) and not any(cell in column for cell, column in zip(first, below, strict=False))
+
+
+def _numbers(cells: Sequence[str]) -> bool:
+    """Whether all cells that are there are numbers."""
+    return any(map(is_number, cells)) and all(is_number(cell) or is_none(cell) for cell in cells)
 
 
 def _nameless(j: int, width: int, below: Sequence[Sequence[str]]) -> bool:
@@ -694,12 +701,14 @@ def _rejoined(block: bytes) -> pa.Array:
     return pa.array([line for line in out if line], pa.binary())
 
 
-def blocks(stream: Any, skip: int, size: int = LINES_BLOCK) -> Iterator[Numbered]:
+def blocks(stream: Any, name: str, skip: int, size: int) -> Iterator[Numbered]:
     """The text in pieces that end with a row, with the number of lines before each; the first lines are left out."""
     rest, before = stream.read(size), 0
     while rest:
         more = stream.read(size)
         cut = _last_row(rest) if more else len(rest)
+        if not cut and len(rest) > LONGEST:
+            raise _endless_row(name)
         block, rest = rest[:cut], rest[cut:] + more
         if before < skip:
             at = _end_of_lines(block, skip - before)
@@ -708,6 +717,13 @@ def blocks(stream: Any, skip: int, size: int = LINES_BLOCK) -> Iterator[Numbered
         if block:
             yield before, block
             before += block.count(b"\n")
+
+
+def _endless_row(name: str) -> DataError:
+    return DataError(
+        f"{name} has a quoted cell that does not end, or a row longer than {BLOCK >> 20} MB\n\n"
+        'hint: look for a single " in it; two of them ("") are one inside of a cell'
+    )
 
 
 def _end_of_lines(block: bytes, count: int) -> int:
@@ -761,7 +777,8 @@ def _join_lines(lines: pa.Array, answers: pa.Table, delimiter: str) -> memoryvie
 BLOCK = 4 << 20  # bytes that are parsed at a time
 TARGET_NAMES = ("class", "label", "target", "y", "outcome")  # names of a column of classes
 CODED = pa.dictionary(pa.int32(), pa.string())
-CODE = r"^\s*0\d"  # a number that begins with 0 is a name
+CODE = r"^\s*[-+]?0[\dxX]"  # a number that begins with 0 is a name
+WHOLE = r"^\s*[-+]?\d+\s*$"
 GROWTH = {None: 4.0, "gzip": 20.0, "bz2": 30.0, "xz": 40.0, "zstd": 20.0}  # bytes in memory for one in the file
 FAILED = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to ([\w\[\]]+)")
 
@@ -841,7 +858,7 @@ class _Table:
             return chain([ahead], left)
         if self.stream.count:
             self.stream = self.opened()
-        return blocks(Utf8(self.stream, self.look.encoding, self.old_mac), self.look.skip, size)
+        return blocks(Utf8(self.stream, self.look.encoding, self.old_mac), self.name, self.look.skip, size)
 
     def infer(self) -> pa.Schema:
         """The types of the columns, by the first rows and what is known already."""
@@ -882,7 +899,20 @@ class _Table:
             texts = parsed(self.ahead[1], self.look, dict.fromkeys(whole, pa.string()), whole)
             codes = [name for name in whole if compute.any(compute.match_substring_regex(texts[name], CODE)).as_py()]
             more |= dict.fromkeys(codes, pa.string())
-        return more
+        return more | dict.fromkeys(self._identifiers(found), pa.string())
+
+    def _identifiers(self, found: pa.Table) -> list[str]:
+        """Columns of whole numbers that are doubles only because some have too many digits for integers."""
+        large = [
+            name
+            for name, column in zip(found.schema.names, found.columns, strict=True)
+            if name not in self.types and pa.types.is_float64(column.type) and _beyond_doubles(column)
+        ]
+        if not large or self.ahead is None:
+            return []
+        texts = parsed(self.ahead[1], self.look, dict.fromkeys(large, pa.string()), large)
+        whole = {name: compute.all(compute.match_substring_regex(texts[name], WHOLE)).as_py() for name in large}
+        return [name for name in large if whole[name]]
 
     def _with_example(self, amount: Amount, cells: Sequence[str]) -> Amount:
         """The formats, with an example cell that a plain reader would not parse."""
@@ -960,7 +990,7 @@ class _Table:
         elif column in self.fixed:
             kind = self._fixed(column, was, cell, reading, block)
         elif was in ("int64", "null") and _float(cell):
-            kind = pa.float64()
+            kind = pa.string() if was == "int64" and re.match(WHOLE, cell) else pa.float64()  # too many digits
         elif was == "bool" or column in self.labels:
             kind = pa.string()
         else:
@@ -1009,10 +1039,7 @@ class _Table:
                 "hint: convert it: iconv -f latin1 -t utf8 FILE > NEW"
             )
         if "straddling" in text:
-            return DataError(
-                f"{self.name} has a quoted cell that does not end, or a row longer than {BLOCK >> 20} MB\n\n"
-                'hint: look for a single " in it; two of them ("") are one inside of a cell'
-            )
+            return _endless_row(self.name)
         return DataError(f"{self.name}: {text}\n\nhint: check that the CSV file is complete")
 
     def _ragged(self, block: Numbered) -> DataError:
@@ -1035,6 +1062,12 @@ class ColumnTypeChanged(Exception):
     def __init__(self, types: dict[str, Any]):
         super().__init__(f"rows that come late change the types of some columns, which are now {types}")
         self.types = types
+
+
+def _beyond_doubles(column: pa.ChunkedArray) -> bool:
+    """Whether some numbers are so large that whole ones next to each other are one double."""
+    ends = compute.min_max(column)
+    return any(abs(ends[end].as_py() or 0.0) >= 2.0**53 for end in ("min", "max"))
 
 
 def _float(text: str) -> bool:

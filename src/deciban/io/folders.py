@@ -150,7 +150,7 @@ class _Many:
                 raise changed_error(str(file.path))
             here = [name for name in wanted if name in file.schema.names]
             for piece in self.now.pieces(here, [name for name in coded if name in here]):
-                yield partial(_aligned, piece, wanted, file.keys, kinds)
+                yield partial(_aligned, piece, wanted, file, kinds)
             self.read += file.size
 
     def stamps(self) -> tuple[Stamp, ...]:
@@ -205,10 +205,14 @@ def _check_predictions(files: list[_File]) -> None:
             )
 
 
-def _aligned(piece: Piece, wanted: list[str], keys: dict[str, Any], kinds: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-    """Batches with all columns that are wanted."""
+def _aligned(piece: Piece, wanted: list[str], file: _File, kinds: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+    """Batches with all columns that are wanted, numbers in the type that they have in all files together."""
+    keys = file.keys
     for batch in piece():
-        if batch.schema.names == wanted:
+        same = [
+            field.type == kinds[field.name] or not _widened(field.type, kinds[field.name]) for field in batch.schema
+        ]
+        if batch.schema.names == wanted and all(same):
             yield batch
             continue
         columns = []
@@ -216,12 +220,26 @@ def _aligned(piece: Piece, wanted: list[str], keys: dict[str, Any], kinds: dict[
             at = batch.schema.get_field_index(name)
             kind = kinds[name]
             if at >= 0:
-                columns.append(batch.column(at))
+                columns.append(batch.column(at) if same[at] else _as_double(batch.column(at), name, file))
             elif name in keys and keys[name] is not None:
                 columns.append(pa.repeat(pa.scalar(keys[name], kind), batch.num_rows))
             else:
                 columns.append(pa.nulls(batch.num_rows, kind))
         yield pa.record_batch(columns, names=wanted)
+
+
+def _widened(given: pa.DataType, wanted: pa.DataType) -> bool:
+    return pa.types.is_integer(given) and pa.types.is_floating(wanted)
+
+
+def _as_double(column: pa.Array, name: str, file: _File) -> pa.Array:
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        raise DataError(
+            f"{file.path}: column `{name}` holds whole numbers beyond 2^53, which are not exact as the numbers with "
+            "fractions that other files have there\n\nhint: write it as the same type in all files; identifiers as text"
+        ) from None
 
 
 def _keys(path: Path, root: Path) -> dict[str, str | None]:
@@ -347,12 +365,7 @@ def read_lines(again: Callable[[], Any], name: str) -> Source:
     """One column, `text`: each line is one."""
 
     def rows() -> Iterator[tuple[str]]:
-        stream, rest = again(), b""
-        while more := stream.read(1 << 16):
-            *lines, rest = (rest + more).split(b"\n")
-            yield from ((_line(line),) for line in lines)
-        if rest:
-            yield (_line(rest),)
+        yield from ((_line(line),) for line in again().lines())
 
     return _source(name, "texts, one a line", rows(), lambda: None, (TEXT,))
 

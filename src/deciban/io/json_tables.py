@@ -10,6 +10,8 @@ the columns; an absent key is a missing value.
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -24,6 +26,9 @@ from deciban.io.source import Source
 ROWS = 1 << 13
 HEAD = 1 << 16
 HINT = 'hint: give one object a line, such as {"sky": "grey", "wind": 3}, an array of such, or an object of columns'
+
+INVALID = (ValueError, RecursionError)  # of a text that is no JSON, or deeper than Python can read
+KEY = re.compile(rb'"\s*:')  # the end of a key, or of the same in a text
 
 Numbered = tuple[int, dict]  # a line and its object
 
@@ -63,7 +68,7 @@ def _by_lines(head: bytes) -> bool:
     lines = [line for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     try:
         first = json.loads(lines[0])
-    except (ValueError, IndexError):
+    except (*INVALID, IndexError):
         return len(lines) > 1 and lines[0].lstrip().startswith(b"{") and lines[1].lstrip().startswith(b"{")
     return isinstance(first, dict) and (len(lines) > 1 or not any(isinstance(v, dict | list) for v in first.values()))
 
@@ -73,7 +78,7 @@ def _table(stream: Bytes, name: str, expected: Collection[str]) -> pa.Table:
     try:
         text = stream.read().decode("utf-8-sig")
         found = list(_values(text))
-    except ValueError as error:
+    except INVALID as error:
         raise DataError(f"{name} is not a valid JSON document ({error})\n\n{HINT}") from None
     columns = in_columns(found[0] if len(found) == 1 else found, name, expected)
     rows = list(enumerate(({key: cells[i] for key, cells in columns.items()} for i in range(_length(columns))), 1))
@@ -88,7 +93,7 @@ def _length(columns: Mapping[str, Sequence]) -> int:
 
 def _values(text: str) -> Iterator[Any]:
     """The documents in a text, one after the other."""
-    decoder, at = json.JSONDecoder(), 0
+    decoder, at = json.JSONDecoder(object_pairs_hook=_pairs), 0
     while True:
         while at < len(text) and text[at].isspace():
             at += 1
@@ -96,6 +101,25 @@ def _values(text: str) -> Iterator[Any]:
             return
         value, at = decoder.raw_decode(text, at)
         yield value
+
+
+def _key_ends(line: bytes) -> int:
+    """How many keys end in a line, at most."""
+    apart = b'" ' in line or b'"\t' in line or b'"\r' in line  # a blank may be before the colon
+    return len(KEY.findall(line)) if apart else line.count(b'":')
+
+
+def _unique_keys(line: bytes) -> None:
+    """Raise ValueError if an object has a key twice."""
+    json.loads(line.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=_pairs)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise ValueError(f"the key {twice!r} is in one object twice")
+    return out
 
 
 def in_columns(found: Any, name: str, expected: Collection[str]) -> dict[str, list]:
@@ -165,29 +189,25 @@ def _of_lists(rows: list[list], expected: Collection[str]) -> dict[str, list]:
 
 
 def _rows(stream: Bytes, name: str) -> Iterator[Numbered]:
-    for number, line in enumerate(_lines(stream), 1):
+    for number, line in enumerate(stream.lines(), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
-        except ValueError as error:
+            if not isinstance(row, dict):
+                raise DataError(
+                    f"{name}, line {number}: a {type(row).__name__}, not an object\n\n"
+                    'hint: put one object on each line, such as {"sky": "grey", "wind": 3}'
+                )
+            if line.count(b":") != len(row) != _key_ends(line):
+                _unique_keys(line)
+        except DataError:
+            raise
+        except INVALID as error:
             raise DataError(
                 f"{name}, line {number}: not valid JSON ({error})\n\nhint: put one object {{…}} on each line"
             ) from None
-        if not isinstance(row, dict):
-            raise DataError(
-                f"{name}, line {number}: a {type(row).__name__}, not an object\n\n"
-                'hint: put one object on each line, such as {"sky": "grey", "wind": 3}'
-            )
         yield number, row
-
-
-def _lines(stream: Bytes) -> Iterator[bytes]:
-    rest = b""
-    while chunk := stream.read(1 << 20):
-        *whole, rest = (rest + chunk).split(b"\n")
-        yield from whole
-    yield rest
 
 
 def _batch(rows: list[Numbered], name: str, schema: pa.Schema, types: Mapping[str, Any], fixed: bool) -> pa.RecordBatch:

@@ -22,7 +22,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from deciban.data.frames import strings
+from deciban.data.frames import check_unicode_forms, strings
 from deciban.errors import DataError, closest
 from deciban.io import arff, batches, csv, folders, json_tables, parquet
 from deciban.io import source as sources
@@ -48,7 +48,7 @@ from deciban.io.batches import (
 )
 from deciban.io.compression import Bytes, File
 from deciban.io.csv import TARGET_NAMES, ColumnTypeChanged
-from deciban.io.source import Described, Source, frames_like, is_path, is_single_pass, watched
+from deciban.io.source import Described, ReadAgain, Source, frames_like, is_path, is_single_pass, watched
 from deciban.io.writers import (
     can_append_to_lines,
     default_output_path,
@@ -66,6 +66,7 @@ __all__ = [
     "ColumnTypeChanged",
     "Described",
     "LabelledSource",
+    "ReadAgain",
     "Source",
     "append_columns",
     "append_to_batch",
@@ -75,6 +76,7 @@ __all__ = [
     "batches",
     "can_append_to_lines",
     "check_not_read",
+    "check_unicode_forms",
     "concat",
     "default_output_path",
     "frames_like",
@@ -146,6 +148,10 @@ def open_path(
         found = folders.tables(where)
         return folders.read(found, where, name, one, dict(types or {})) if found else folders.read_folder(where)
 
+    if not where.is_file():
+        raise DataError(
+            f"{name} is no regular file, but a pipe or a device\n\nhint: read it as standard input: - < {name}"
+        )
     if root is not None and folders.has_keys(where, root):
         return folders.read([where], root, name, one, dict(types or {}))
 
@@ -220,8 +226,8 @@ def read(path: str | os.PathLike, **how: Any) -> pa.Table:
 
 
 def retry_on_type_change(path: str | os.PathLike, use: Callable[[Source], Any], **how: Any) -> Any:
-    """Call use(source), and again from the start where a column of a CSV file turns out to have another type. A pipe is
-    kept in memory for that."""
+    """Call use(source), and again from the start where a column of a CSV file turns out to have another type, or `use`
+    raises `ReadAgain`. A pipe is kept in memory for that."""
     kept = standard_input().read() if os.fspath(path) == "-" else None
     types: dict[str, Any] = dict(how.pop("types", None) or {})
     while True:
@@ -231,6 +237,8 @@ def retry_on_type_change(path: str | os.PathLike, use: Callable[[Source], Any], 
             return use(_of_bytes(lambda: Bytes.of(BytesIO(kept), PIPE), PIPE, None, len(kept), types, **how))
         except csv.ColumnTypeChanged as changed:
             types = changed.types
+        except ReadAgain:
+            pass
 
 
 def _of_bytes(

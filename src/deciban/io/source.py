@@ -104,6 +104,10 @@ def _alone(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     yield batch
 
 
+class ReadAgain(Exception):
+    """The rows are to be read again from the beginning, in another way."""
+
+
 @dataclass(frozen=True)
 class Described:
     """A path, and how the CSV files that it means are to be read: `delimiter`; `header`, the line with the names (0:

@@ -110,7 +110,7 @@ def header_param(value: str, name: str) -> str:
     if not (found[1] or "").endswith("*"):
         return text
     charset, _, quoted = text.partition("'")
-    return decode_text(unquote_to_bytes(quoted.partition("'")[2]), charset)
+    return decode_text(unquote_to_bytes(to_bytes(quoted.partition("'")[2])), charset)
 
 
 def decode_transfer(headers: Headers, body: bytes, most: int) -> bytes:
@@ -274,11 +274,16 @@ def _from_path(path: Path) -> Iterator[Message]:
     if path.is_dir():
         for file in files_of(path):
             yield from _from_path(file)
-    elif path.exists():
+    elif path.is_file():
         with path.open("rb") as opened:
             box = opened.read(5) == b"From "
             opened.seek(0)
             yield from map(parse, _split_mbox(opened) if box else [opened.read(MOST_BYTES)])
+    elif path.exists():
+        raise DataError(
+            f"{str(path)!r} is no regular file, but a pipe or a device\n\n"
+            "hint: give what it holds as bytes; in the command as standard input, -"
+        )
     else:
         raise DataError(f"file or folder not found: {str(path)!r}\n\nhint: a raw message is given as bytes")
 
@@ -357,7 +362,8 @@ def _parts_of_object(message: Any) -> Iterator[Part]:
 
 
 def _kind(headers: Headers) -> str:
-    return headers.get("content-type", "text/plain").partition(";")[0].strip().lower() or "text/plain"
+    given = headers.get("content-type", "text/plain").partition(";")[0]
+    return decode_text(to_bytes(given), "utf-8").strip().lower() or "text/plain"
 
 
 # what they say

@@ -400,7 +400,7 @@ def _read(
         with _open(path) as file:
             header = tensors.Header.from_file(file)
             _check_format(header.metadata)
-            return make(header.metadata, Decoder(header.arrays(file), _decode_member))
+            return make(header.metadata, Decoder(header.arrays(file), _decode_member, header.size))
     except (OSError, MemoryError):
         raise
     except ModelFileError as error:
@@ -414,7 +414,7 @@ def _read(
 def _open(path: Source) -> BinaryIO:
     if isinstance(path, str | os.PathLike):
         try:
-            return open(path, "rb", buffering=0)
+            return tensors.open_file(path)
         except FileNotFoundError as missing:
             raise ModelNotFoundError(missing.errno, missing.strerror, os.fspath(path)) from None
     whole = path.read() if hasattr(path, "read") else path
@@ -447,6 +447,7 @@ def _decode_model(metadata: dict[str, Any], decoder: Decoder) -> Any:
 def _decode_member(decoder: Decoder, node: dict[str, Any]) -> Any:
     """A model, fitted or not. Its parts are decoded in the order in which they were encoded."""
     settings, learned = decoder.members(node["settings"]), decoder.members(node["learned"])
+    decoder.check_columns(learned.get("n_features_in_"))
     cls = registry.classifier(node["class"])
     model = cls(**settings)  # a constructor only stores; a setting that an older file does not have is at its default
     model.__dict__.update(learned)
@@ -460,6 +461,8 @@ def _decode_member(decoder: Decoder, node: dict[str, Any]) -> Any:
 
 def _decode_info(metadata: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
     about = decoder.members(metadata["about"])
+    decoder.check_columns(about["columns"])
+    _check_about(metadata, about)
     return {
         "class": metadata["class"],
         "settings": decoder.members(metadata["settings"]),
@@ -471,6 +474,16 @@ def _decode_info(metadata: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
     }
 
 
+def _check_about(metadata: dict[str, Any], about: dict[str, Any]) -> None:
+    """Refuse a description whose parts are of other types than `save` writes."""
+    texts = [about[name] for name in ("date", "source", "target", "text")]
+    validation.require(all(value is None or isinstance(value, str) for value in texts), "its origin is no text")
+    validation.require(about["rows"] is None or isinstance(about["rows"], float | int), "its rows are no number")
+    validation.require(about["metrics"] is None or isinstance(about["metrics"], dict), "its metrics have no names")
+    names = [metadata["class"], metadata["library"]]
+    validation.require(all(isinstance(name, str) for name in names), "its class or version is no text")
+
+
 def _column_names(columns: Any) -> list:
     if isinstance(columns, int):
         return list(range(columns))
@@ -479,5 +492,6 @@ def _column_names(columns: Any) -> list:
 
 def _strings(letters: np.ndarray, offsets: np.ndarray) -> list[str]:
     """The terms of a text model; slices of bytes, so no offset of a forged file reads elsewhere."""
+    validation.require((np.diff(offsets) >= 0).all(), "words overlap")
     text, at = letters.tobytes(), offsets.tolist()
     return [text[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(at)]

@@ -33,7 +33,8 @@ from deciban.models.known_parameters import check_given
 from deciban.models.model import State, empty_block, tally_of
 from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
-from deciban.storage.registry import is_stored_as
+from deciban.storage.invariants import ROUNDING, labels_fault, tally_fault
+from deciban.storage.registry import is_stored_as, is_training_rows
 from deciban.tallies import Bundle, Quartic, RowScatter, Scatter, SharedTally
 
 
@@ -73,9 +74,8 @@ def _check_names(model: Any) -> None:
         require(name.isidentifier() and not hidden, f"it has no attribute {name[:80]!r}")
     require(set(model.get_params(deep=False)) <= set(own), "settings are missing")
     classes, d = own.get("classes_"), own.get("n_features_in_", 1 if "_words" in own else None)
-    require(
-        isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 0, "`classes_` are no list of labels"
-    )
+    wrong = labels_fault(classes)
+    require(not wrong, f"`classes_`: {wrong}")
     require(isinstance(d, int) and d > 0, "`n_features_in_` is no number of columns")
     names = own.get("feature_names_in_")
     if names is not None:
@@ -105,22 +105,33 @@ def _check_state(model: Generative, state: Any) -> None:
     tally = state.tally
     fine = isinstance(tally, Bundle) and same_structure(_empty_tally(state), tally, k) and tally.sound()
     require(fine, f"its tally is not that of {d} columns and {k} classes")
-    require(tally.finite(), "its tally holds numbers that are none")
+    wrong = tally_fault(tally, state.given)
+    require(not wrong, f"its tally: {wrong}")
+    if is_stored_as(state.spec.family(reader.schema, state.known), "Bernoulli") and not state.given:
+        own = tally.parts[1]
+        most = own.n[:, None] if own.n.ndim == 1 else own.n
+        require((own.total <= most * (1 + ROUNDING) + ROUNDING).all(), "it counts more ones than rows")
     require(state.empty or state.log_prior.shape == (k,), "its priors are not those of its classes")
-    c, w = state.calibration, state.weights
-    require(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
-    require(
-        w is None or (w.table.shape, w.bias.shape) == ((k, d), (k,)), "its weights are not of its columns and classes"
-    )
+    _check_calibration(state.calibration, k)
+    w = state.weights
+    fine = w is None or (_is_finite(w.table, (k, d)) and _is_finite(w.bias, (k,)))
+    require(fine, "its weights are not of its columns and classes")
+
+
+def _check_calibration(c: Any, k: int) -> None:
+    fine = c is None or (isinstance(c, Calibration) and _is_finite(c.bias, (k,)) and np.isfinite(c.temperature))
+    require(fine, "its calibration is not of its classes")
 
 
 def _check_known(state: State, k: int, d: int) -> None:
     """Check what was decided before rows were tallied against the settings."""
     known, tuned = state.known, state.known.tuned
-    numbers = isinstance(tuned, dict) and all(isinstance(value, float | int) for value in tuned.values())
+    numbers = isinstance(tuned, dict) and all(
+        isinstance(value, float | int) and 0 <= value < np.inf for value in tuned.values()
+    )
     require(numbers and set(tuned) <= set(state.spec.tune), "`tuned_` are not its settings")
     covs = known.covariances
-    square = all(isinstance(cov, DenseCovariance) and cov.matrix.shape == (d, d) for cov in covs)
+    square = all(isinstance(cov, DenseCovariance) and _is_finite(cov.matrix, (d, d)) for cov in covs)
     require(isinstance(covs, tuple) and square and len(covs) in (0, k, k + 1), "its covariances are not of its columns")
     fine = known.cuts is None or (isinstance(known.cuts, tuple) and len(known.cuts) == d)
     require(fine, "its cuts are not of its columns")
@@ -210,12 +221,12 @@ def _check_text(model: Any) -> None:
 
     _check_names(model)
     own, k = vars(model), len(model.classes_)
-    tally, trained, c = own.get("_words"), own.get("_trained"), own.get("_calibration")
+    tally, trained = own.get("_words"), own.get("_trained")
     require(
         is_stored_as(tally, "WordTally") and tally.is_consistent() and tally.k == k,
         "its words are not those of its classes",
     )
-    require(c is None or (isinstance(c, Calibration) and c.bias.shape == (k,)), "its calibration is not of its classes")
+    _check_calibration(own.get("_calibration"), k)
     require(isinstance(own.get("_tuned_for"), str), "it does not say what it was tuned for")
     require(model._is_valid_choice(own.get("_picked")), "`tuned_` are not its settings")
     require(own.get("_columns") is None, "no file can hold a fitted vectoriser")
@@ -236,23 +247,46 @@ def _check_linear(model: Any) -> None:
     shapes = {"coef_": (m, d), "intercept_": (m,), "class_count_": (k,)}
     for name, shape in shapes.items():
         a = vars(model).get(name)
-        require(_is_real(a, shape), f"`{name}` is not of shape {shape}")
+        require(_is_finite(a, shape), f"`{name}` holds no numbers of shape {shape}")
+    require((vars(model)["class_count_"] >= 0).all(), "`class_count_` is negative")
     means = vars(model).get("_means")
-    require(means is None or _is_real(means, (d,)), "its means are not of its columns")
+    require(means is None or _is_finite(means, (d,)), "its means are not of its columns")
+    _check_observed(vars(model).get("_observed"), k, d)
     history = vars(model).get("history_")
     fine = history is None or (is_stored_as(history, "History") and history.is_consistent(m, d))
     require(fine, "its history is not of its coefficients")
     stream = vars(model).get("_stream")
     if stream is not None:
         p = d + bool(model.fit_intercept)
-        fine = is_stored_as(stream, "OnlineAverage") and (stream.coef.shape, stream.mean.shape, stream.past.shape) == (
-            (m, p),
-            (m, p),
-            (2,),
+        shapes = {"coef": (m, p), "mean": (m, p), "past": (2,)}
+        fine = is_stored_as(stream, "OnlineAverage") and all(
+            _is_finite(getattr(stream, name), shape) for name, shape in shapes.items()
         )
         require(fine, "`partial_fit` cannot go on from it")
 
 
-def _is_real(a: Any, shape: tuple[int, ...]) -> bool:
-    """Whether it is a dense or sparse array of real numbers of that shape."""
-    return (isinstance(a, np.ndarray) or sparse.issparse(a)) and a.shape == shape and a.dtype.kind == "f"
+def _check_observed(seen: Any, k: int, d: int) -> None:
+    """Check what a logistic regression keeps of its training rows."""
+    if seen is None:
+        return
+    require(is_training_rows(seen) and seen.k == k, "it has other training rows")
+    known, m, p = vars(seen), max(k - 1, 1), d + bool(seen.intercept)
+    require(_is_finite(seen.theta, (m, p)), "its training rows have other coefficients")
+    if "curvature" in known:
+        at, q = known["curvature"], m * p
+        shapes = {"theta": (m, p), "score": (q,), "information": (q, q), "meat": (q, q), "back": (p, p)}
+        fine = is_stored_as(at, "LikelihoodExpansion") and all(
+            _is_finite(getattr(at, name), shape) for name, shape in shapes.items()
+        )
+        require(fine and np.isfinite([at.log_likelihood, at.null_log_likelihood, at.n]).all(), "its likelihood is none")
+    if "ranges" in known:
+        ranges = known["ranges"]
+        fine = is_stored_as(ranges, "Ranges") and ranges.low.shape == ranges.high.shape == ranges.whole.shape == (d,)
+        require(fine, "its ranges are not of its columns")
+
+
+def _is_finite(a: Any, shape: tuple[int, ...]) -> bool:
+    """Whether it is a dense or sparse array of finite real numbers of that shape."""
+    if not (isinstance(a, np.ndarray) or sparse.issparse(a)) or a.shape != shape or a.dtype.kind != "f":
+        return False
+    return bool(np.isfinite(a.data if sparse.issparse(a) else a).all())

@@ -37,6 +37,7 @@ from typing import Any, NoReturn
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -157,9 +158,13 @@ def from_records(X: frames.Records, names: Sequence[str], block: str) -> np.ndar
 
 @contextmanager
 def cells_named(X: Any, block: str) -> Iterator[None]:
-    """Context in which a failed conversion by NumPy raises an error that names the cell of X."""
+    """Context in which a failed conversion by NumPy raises an error that names the cell of X, and two columns of one
+    name an error that names them."""
     try:
         yield
+    except DuplicateError:
+        frames.names(X)  # says which
+        raise
     except (TypeError, ValueError) as bad:
         if isinstance(bad, DecibanError) or not any(part in str(bad) for part in NOT_CONVERTED):
             raise

@@ -89,6 +89,7 @@ def columns_for(model: Any, names: Sequence[str], features: Any = None) -> tuple
     else:
         wanted = frames.feature_names(model) or list(names)
     absent = [name for name in wanted if name not in names]
+    frames.check_unicode_forms(absent, names)
     here = tuple(name for name in wanted if name in names)
     spared = absent and here and model._fills_columns()
     if absent and not spared:

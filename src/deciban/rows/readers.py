@@ -399,6 +399,7 @@ class ColumnReader:
         """Warn of (or, if strict, raise an error for) missing and additional columns."""
         passed = {self.target, *self.ignored}
         new = [name for name in new if name not in passed]
+        frames.check_unicode_forms(absent, new)
         if len(absent) == self.d:
             raise DataError(
                 f"none of the columns {format_list(self.known.names)} is in X, which has {format_list(new)}\n\n"

@@ -27,12 +27,16 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from deciban.engines.stream import Progress
 from deciban.errors import DataError, ModelFileError
 from deciban.rows.rows import LabelledTally
 from deciban.rows.sampling import BatchSample
 from deciban.storage import tensors
 from deciban.storage.codec import Decoder, Encoder
+from deciban.storage.invariants import labels_fault, tally_fault
+from deciban.storage.registry import is_stored_as
 
 FORMAT = 1
 EVERY = 10.0  # seconds between two checkpoints
@@ -46,7 +50,7 @@ class Checkpoint:
 
     def for_job(self, name: str, settings: Mapping[str, Any], roles: Any, source: Any) -> JobCheckpoint:
         """The checkpoint of one job: a classifier's name and settings, the columns and the opened data."""
-        return JobCheckpoint(self.path, job_identity(name, settings, roles, source))
+        return JobCheckpoint(self.path, job_identity(name, settings, roles, source), weighted=roles.weight is not None)
 
 
 def job_identity(name: str, settings: Mapping[str, Any], roles: Any, source: Any) -> dict[str, str]:
@@ -73,8 +77,10 @@ def job_identity(name: str, settings: Mapping[str, Any], roles: Any, source: Any
 class JobCheckpoint:
     """Writes how far a job has come, every few seconds, and reads how far an earlier run of the same job came."""
 
-    def __init__(self, path: str | os.PathLike, identity: Mapping[str, str], every: float | None = None):
-        self.path, self.identity = Path(path), dict(identity)
+    def __init__(
+        self, path: str | os.PathLike, identity: Mapping[str, str], every: float | None = None, weighted: bool = True
+    ):
+        self.path, self.identity, self.weighted = Path(path), dict(identity), weighted
         self.every, self.last = EVERY if every is None else every, time.monotonic()
 
     def after(self, reached: Progress) -> None:
@@ -103,14 +109,40 @@ class JobCheckpoint:
         if not self.path.exists():
             return None
         try:
-            with open(self.path, "rb", buffering=0) as file:
+            with tensors.open_file(self.path) as file:
                 header = tensors.Header.from_file(file)
                 self._check(header.metadata)
                 decoder = Decoder(header.arrays(file))
                 at, total = (decoder.members(header.metadata[part]) for part in ("at", "total"))
+            reached = Progress(at["pieces"], at["rows"], _whole(total), tuple(at["types"].items()))
+            fault = self._fault(reached)
+        except (OSError, MemoryError, DataError):
+            raise
         except ModelFileError as wrong:
             raise self._refused("no whole checkpoint") from wrong
-        return Progress(at["pieces"], at["rows"], _whole(total), tuple(at["types"].items()))
+        except Exception as wrong:  # made on purpose, so anything may be wrong
+            raise self._refused(f"no checkpoint ({type(wrong).__name__}: {wrong})") from wrong
+        if fault:
+            raise self._refused(f"no sum over rows: {fault}")
+        return reached
+
+    def _fault(self, reached: Progress) -> str:
+        """What is wrong with numbers that a file holds; "": nothing."""
+        total = reached.total
+        whole = all(isinstance(number, int) and number >= 0 for number in (reached.pieces, reached.rows))
+        if not whole or not all(isinstance(text, str) for pair in reached.types for text in pair):
+            return "pieces and rows are no numbers"
+        if total.tally is None:
+            return ""
+        words = is_stored_as(total.tally, "WordTally")
+        wrong = ("" if total.tally.is_consistent() else "its words are none") if words else tally_fault(total.tally)
+        if fault := labels_fault(total.classes) or wrong:
+            return fault
+        rows, n = total.rows, total.tally.n if words else total.tally.parts[0].n
+        if rows.dtype != np.int64 or rows.shape != (total.tally.k,) or len(total.classes) != total.tally.k:
+            return "its rows are not of its classes"
+        counted = self.weighted or np.array_equal(rows, n)
+        return "" if (rows >= 0).all() and rows.sum() <= reached.rows and counted else "its rows do not add up"
 
     def _check(self, metadata: Mapping[str, Any]) -> None:
         if metadata.get("checkpoint") != FORMAT:

@@ -221,14 +221,21 @@ class Encoder:
         return {"of": "ArrayKind", "with": {"dtype": self.encode(value.dtype, where)}}  # models come back to NumPy
 
 
+LARGEST = 1 << 30  # bytes of an array of texts
 WIDTH = 64  # letters that an array of texts keeps room for, whether used or not
 
 
 class Decoder:
     """Makes values of JSON and arrays, or refuses: an array must be used as what it is, and every tag be known."""
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], inside: Callable[[Decoder, dict], Any] | None = None):
+    def __init__(
+        self,
+        arrays: Mapping[str, np.ndarray],
+        inside: Callable[[Decoder, dict], Any] | None = None,
+        size: float = np.inf,
+    ):
         self.inside = inside  # makes a model inside of a model from JSON
+        self.size = size  # bytes of the file
         self.arrays = arrays
         self._placed: list[Any] = []
 
@@ -244,6 +251,11 @@ class Decoder:
 
     def members(self, node: dict) -> dict[str, Any]:
         return {name: self.decode(value) for name, value in node.items()}
+
+    def check_columns(self, number: Any) -> None:
+        """Refuse a number of columns for which the file is too small."""
+        if isinstance(number, int) and number > self.size:
+            raise ModelFileError(f"{number} columns in {self.size} bytes\n\nhint: save the model again")
 
     def _keep(self, value: Any) -> Any:
         self._placed.append(value)
@@ -318,6 +330,8 @@ class Decoder:
         out[:] = values
         if kind != "O":
             longest = max(map(len, values), default=1)
+            if 4 * longest * len(values) > LARGEST:
+                raise ModelFileError(f"{len(values)} texts of {longest} letters\n\nhint: save the model again")
             if kind != "T":
                 kind = f"U{max(longest, min(kind, WIDTH), 1)}"
             out = np.array(["".join([value]) for value in values], dtype=kind)

@@ -50,6 +50,7 @@ MAX_DIMENSIONS = 32
 ALIGNMENT = 8  # bytes, of the data's start in the file
 BLANK = "0" * 64  # in place of the checksum where the checksum is computed
 CHUNK = 1 << 24
+NO_WAIT = os.O_NONBLOCK if os.name == "posix" else 0
 RESERVED = ("checksum", "arrays")
 
 
@@ -95,6 +96,11 @@ def _bytes_of(a: np.ndarray) -> Any:
 
 def little(dtype: np.dtype) -> np.dtype:
     return dtype.newbyteorder("<")
+
+
+def open_file(path: str | os.PathLike) -> BinaryIO:
+    """A file open for reading; a pipe without a writer is opened too, for `Header.from_file` to refuse."""
+    return open(path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | NO_WAIT))
 
 
 @dataclass(frozen=True)

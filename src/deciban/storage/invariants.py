@@ -1,0 +1,101 @@
+"""What holds of every sum over rows, and of all labels, so that a file in which it does not hold is refused.
+
+Shapes and types are checked by `sound` of each tally. Here are the numbers: weights and sums of squares are ≥ 0, no
+part has more weight than its class, tables add up to the weight of their rows, no covariance exceeds its variances.
+
+>>> import numpy as np
+>>> from deciban.tallies import Bundle, ClassWeights, Moments
+>>> n = np.array([2.0, 1.0])
+>>> moments = Moments(n, np.zeros((2, 1)), np.ones((2, 1)))
+>>> tally_fault(Bundle((ClassWeights(n), moments))), tally_fault(Bundle((ClassWeights(n), moments * -1.0)))
+('', 'weights or sums of squares are negative')
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from deciban.tallies import Bundle, Crosstab, DistinctRows, GridCounts, Pairs, Quartic, RowScatter, Scatter, SharedTally
+from deciban.tallies.basic import column
+
+ROUNDING = 1e-6  # relative, and of sums of weights absolute: what adding and subtracting rows may leave
+
+
+def labels_fault(classes: Any) -> str:
+    """What is wrong with the classes of a model; "" where they are distinct labels in ascending order.
+
+    >>> labels_fault(np.array(["a", "b"])), labels_fault(np.array([1, 1]))
+    ('', 'labels are not distinct and ascending')
+    """
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
+        return "they are no list of labels"
+    labels = classes.tolist()
+    if not all(isinstance(label, str | bytes | Real | np.bool_) and label == label for label in labels):
+        return "a label is no text and no number"
+    try:
+        ascending = all(a < b for a, b in pairwise(labels))
+    except TypeError:
+        ascending = False
+    return "" if ascending else "labels are not distinct and ascending"
+
+
+def tally_fault(tally: Any, given: bool = False) -> str:
+    """What is wrong with the tally of a model; "" where it may be a sum over rows. `given`: it has no rows, because
+    parameters were given, and class weights are their priors."""
+    if not (isinstance(tally, Bundle) and tally.parts and tally.sound()):
+        return "arrays do not fit together"
+    if not tally.finite() or not np.isfinite(tally.parts[0].n).all():
+        return "it holds numbers that are none"
+    if np.any(tally.short()):
+        return "weights or sums of squares are negative"
+    return "" if given else _weights_fault(tally, tally.parts[0].n)
+
+
+def _weights_fault(tally: Any, n: np.ndarray) -> str:
+    """`n` (k,) is the weight of the rows of each class."""
+    if isinstance(tally, Bundle):
+        return next(filter(None, (_weights_fault(part, n) for part in tally.parts)), "")
+    if isinstance(tally, SharedTally):  # its rows may have no weights
+        return ""
+    if tally.k != len(n):
+        return "parts are of other classes"
+    same = tally.class_weights is not None
+    if not (_equal(tally.n, n) if same else _at_most(tally.n, column(n) if tally.n.ndim == 2 else n)):
+        return "parts have other weights than the classes"
+    if isinstance(tally, RowScatter | DistinctRows):
+        whole = np.bincount(tally.y, tally.w, minlength=tally.k)
+        return "" if _equal(whole, tally.n) else "rows have other weights than the classes"
+    if isinstance(tally, Scatter | Quartic):
+        return _squares_fault(tally.scatter if isinstance(tally, Scatter) else tally.p11)
+    tables: list[np.ndarray] = []
+    if isinstance(tally, GridCounts):
+        tables = tally.columns()
+    if isinstance(tally, Crosstab):
+        tables = np.split(tally.table, np.cumsum(tally.levels)[:-1], axis=1)
+    if isinstance(tally, Pairs):
+        tables += np.split(tally.pairs, tally.layout.start[1:-1], axis=1)
+    sums = [table.sum(axis=1) for table in tables]
+    if sums and not _at_most(np.stack(sums, axis=1), np.max(column(tally.n), axis=1, keepdims=True)):
+        return "tables add up to more than the weight of their rows"
+    return ""
+
+
+def _squares_fault(scatter: np.ndarray) -> str:
+    """Of matrices (k, d, d): whether they are symmetric, and no entry exceeds the root of its squares' product."""
+    size = np.sqrt(np.maximum(np.diagonal(scatter, axis1=1, axis2=2), 0.0))
+    room = ROUNDING * size.max(initial=0.0) ** 2
+    most = size[:, :, None] * size[:, None, :] + room
+    fine = (np.abs(scatter) <= most).all() and (np.abs(scatter - scatter.transpose(0, 2, 1)) <= room).all()
+    return "" if fine else "no rows have such products of columns"
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    return bool(np.allclose(a, b, rtol=ROUNDING, atol=ROUNDING))
+
+
+def _at_most(a: np.ndarray, b: np.ndarray) -> bool:
+    return bool((a <= b * (1 + ROUNDING) + ROUNDING).all())

@@ -1,0 +1,188 @@
+"""Files that were changed on purpose, with a right checksum: what loads is what `fit` could have made."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deciban
+from deciban import GaussianNB, LogisticRegression
+from deciban.errors import DataError, ModelFileError
+from deciban.storage import checkpoint, tensors
+
+from ..support.forgery import forge
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+y = np.arange(40) % 2
+
+
+def refused(model, path, change):
+    deciban.save(model, path)
+    deciban.load(path)
+    forge(path, change)
+    with pytest.raises(ModelFileError):
+        deciban.load(path)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "f.deciban"
+
+
+def filled(name, value):
+    return lambda metadata, arrays: arrays[name].fill(value)
+
+
+MODELS = [
+    GaussianNB(),
+    deciban.BernoulliNB(),
+    deciban.MultinomialNB(),
+    deciban.CategoricalNB(),
+    deciban.PoissonNB(),
+    deciban.MixedNB(),
+    deciban.LinearDiscriminantAnalysis(),
+    deciban.QuadraticDiscriminantAnalysis(),
+    deciban.AODE(),
+    deciban.BayesNet(),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_f1_negative_and_contradicting_sums_are_refused(path, model):
+    model.fit(np.abs(X).round(), y)
+    deciban.save(model, path)
+    with open(path, "rb") as file:
+        arrays = dict(tensors.Header.from_file(file).arrays(file))
+    sums = [name for name, a in arrays.items() if name.startswith("fitted.tally") and a.dtype == np.float64 and a.size]
+    for name in sums:
+        if not name.endswith(("mean", "rows")):
+            refused(model, path, filled(name, -5.0))
+        if name.endswith(("table", "pairs", ".w", "scatter")):
+            refused(model, path, lambda metadata, arrays, name=name: arrays[name].flat.__setitem__(1, 1e9))
+
+
+def test_f1_parts_with_other_weights_than_the_classes_are_refused(path):
+    def change(metadata, arrays):
+        parts = metadata["fitted"]["state"]["tally"]["with"]["parts"]["tuple"][1]["with"]["parts"]["tuple"]
+        parts[0]["with"]["n"], arrays["other"] = {"array": "other"}, np.array([30.0, 10.0])
+
+    refused(GaussianNB().fit(X, y), path, change)
+
+
+def test_f1_more_ones_than_rows_are_refused(path):
+    model = deciban.BernoulliNB().fit(np.abs(X).round(), y)
+    refused(model, path, filled("fitted.tally.parts.1.total", 21.0))
+
+
+@pytest.mark.parametrize(
+    "classes", [["a", "a"], ["b", "a"], [["x"], "b"], [None, "b"], [{"float": "nan"}, {"float": "inf"}], [1, "b"]]
+)
+def test_f2_classes_are_distinct_and_ascending(path, classes):
+    def change(metadata, arrays):
+        metadata["about"]["classes"] |= {"objects": classes, "kind": "O"}
+
+    refused(GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]), path, change)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("coef_", np.nan),
+        ("coef_", np.inf),
+        ("intercept_", np.nan),
+        ("class_count_", -1.0),
+        ("_means", np.nan),
+        ("_observed.curvature.information", np.nan),
+        ("_observed.curvature.theta", np.inf),
+    ],
+)
+def test_f3_coefficients_are_numbers(path, name, value):
+    refused(LogisticRegression().fit(X, y), path, filled(f"learned.{name}", value))
+
+
+def test_f3_what_is_known_of_the_rows_has_the_shapes_of_the_coefficients(path):
+    def change(metadata, arrays):
+        arrays["learned._observed.curvature.information"] = np.eye(2)
+
+    refused(LogisticRegression().fit(X, y), path, change)
+
+
+@pytest.mark.parametrize("read", [deciban.load, deciban.model_info])
+def test_s4_a_number_of_columns_that_the_file_cannot_hold_is_refused(path, read):
+    deciban.save(GaussianNB().fit(X, y), path)
+
+    def change(metadata, arrays):
+        metadata["learned"]["n_features_in_"] = metadata["about"]["columns"] = 10**12
+        reader = metadata["fitted"]["state"]["reader"]["dict"]
+        reader[1][reader[0].index("d")] = 10**12
+
+    forge(path, change)
+    with pytest.raises(ModelFileError, match="columns"):
+        read(path)
+
+
+def test_s4_a_table_of_long_texts_is_refused(path):
+    deciban.save(GaussianNB().fit(X, y), path)
+
+    def change(metadata, arrays):
+        labels = ["a" * (1 << 20), *(f"b{i:06}" for i in range(1 << 12))]
+        metadata["about"]["classes"] = {"objects": labels, "shape": [len(labels)], "kind": 1}
+
+    forge(path, change)
+    with pytest.raises(ModelFileError, match="texts"):
+        deciban.load(path)
+
+
+def test_s4_words_that_overlap_are_refused(path):
+    deciban.save(deciban.TextClassifier().fit(["a film", "a book"], ["x", "y"]), path)
+
+    def change(metadata, arrays):
+        name = next(name for name in arrays if name.endswith("offsets"))
+        arrays[name] = np.array([0, 4, 0, 4])
+
+    forge(path, change)
+    with pytest.raises(ModelFileError, match="words"):
+        deciban.model_info(path)
+
+
+def stopped_job(folder, monkeypatch):
+    """A checkpoint of a job that was stopped, and how to go on."""
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    for i in range(4):
+        pq.write_table(pa.table({"x": np.arange(100.0), "y": ["a", "b"] * 50}), folder / f"{i}.parquet")
+
+    def stop(rows, share):
+        if rows >= 200:
+            raise KeyboardInterrupt
+
+    def learn(**how):
+        return GaussianNB().fit_on(str(folder / "*.parquet"), target="y", checkpoint=folder / "c.bin", **how)
+
+    with pytest.raises(KeyboardInterrupt):
+        learn(progress=stop)
+    return folder / "c.bin", learn
+
+
+@pytest.mark.parametrize("value", [np.nan, -1.0, 1e300])
+@pytest.mark.parametrize("name", ["total.tally.parts.0.n", "total.tally.parts.1.parts.0.m2", "total.rows"])
+def test_f4_forged_checkpoints_are_refused(tmp_path, monkeypatch, name, value):
+    path, learn = stopped_job(tmp_path, monkeypatch)
+    if name == "total.rows" and value != -1.0:
+        value = 7
+    if (name[-2:], value) == ("m2", 1e300):
+        pytest.skip("such rows may be")
+    forge(path, filled(name, value))
+    with pytest.raises(DataError, match=r"c\.bin"):
+        learn()
+
+
+def test_f4_checkpoints_with_wrong_parts_are_refused(tmp_path, monkeypatch):
+    path, learn = stopped_job(tmp_path, monkeypatch)
+    whole = path.read_bytes()
+    for part, value in [("at", {"pieces": -1, "rows": 200, "types": {"dict": [[], []]}}), ("at", {}), ("total", {})]:
+        path.write_bytes(whole)
+        forge(path, lambda metadata, arrays, part=part, value=value: metadata.update({part: value}))
+        with pytest.raises(DataError, match=r"c\.bin"):
+            learn()
+    path.write_bytes(whole)
+    assert learn().class_count_.tolist() == [200.0, 200.0]

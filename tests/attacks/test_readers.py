@@ -1,0 +1,121 @@
+"""Tables that are hard to read: long cells, names that are missing, deep and repeated JSON, large whole numbers."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deciban import GaussianNB, MixedNB
+from deciban.errors import DataError
+from deciban.io import readers
+
+
+@pytest.mark.parametrize("start", ["x,class\n", "7,z\n"])
+def test_r6_long_cells_near_the_top_are_read(tmp_path, start):
+    (path := tmp_path / "l.csv").write_text(f"{start}{'a' * 200_000},a\nb,b\n")
+    found = readers.read(path)
+    assert found.num_columns == 2
+    assert len(found.column(0)[-2].as_py()) == 200_000
+
+
+def test_r6_many_columns_are_read(tmp_path):
+    names = ",".join(f"c{i}" for i in range(24_000))
+    (path := tmp_path / "l.csv").write_text(f"{names},class\n" + ("1," * 24_000 + "a\n" + "2," * 24_000 + "b\n"))
+    found = readers.read(path)
+    assert (found.num_rows, found.num_columns) == (2, 24_001)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (",x,class\n" + "".join(f"{i},{i % 2},a\n" for i in range(9)), ["x", "class"]),
+        (",x,class\n" + "5,1,a\n" * 9, ["x0", "x", "class"]),
+        ("x,,class\n" + "1,2,a\n" * 9, ["x", "x1", "class"]),
+        ("x,class,\n" + "1,a,\n" * 9, ["x", "class"]),
+        ("x,class,\n" + "1,a,q\n" * 9, ["x", "class", "x2"]),
+    ],
+)
+def test_r7_a_header_with_an_empty_name_is_a_header(tmp_path, text, names):
+    (path := tmp_path / "p.csv").write_text(text)
+    found = readers.read(path)
+    assert (found.column_names, found.num_rows) == (names, 9)
+
+
+def test_r7_a_row_with_an_empty_cell_is_a_row(tmp_path):
+    for text in ("red,,yes\nblue,3,no\n", "?,,yes\n4,3,no\n", "red,,yes\nblue,x,no\n"):
+        (path := tmp_path / "p.csv").write_text(text)
+        assert readers.read(path).num_rows == 2
+
+
+@pytest.mark.parametrize("start", ["", '{"x":1}\n'])
+def test_r8_deep_json_is_an_error_of_the_data(tmp_path, start):
+    (path := tmp_path / "d.jsonl").write_text(start + '{"x":' + "[" * 100_000 + "]" * 100_000 + "}\n")
+    with pytest.raises(DataError, match=r"d\.jsonl"):
+        readers.read(path)
+
+
+@pytest.mark.parametrize("text", ['{"x":1,"x":999}\n' * 3, '{"x":"a:b", "x" : 2}\n{"x":"c"}\n', '[{"x":1,"x":2}]'])
+def test_r9_a_key_twice_in_an_object_is_an_error(tmp_path, text):
+    (path := tmp_path / "d.jsonl").write_text(text)
+    with pytest.raises(DataError, match="'x' is in one object twice"):
+        readers.read(path)
+
+
+def test_r9_colons_in_texts_are_no_keys(tmp_path):
+    (path := tmp_path / "d.jsonl").write_text('{"x":"http://a","y":"\\":"}\n{"x":"12:30","y":": \\" :"}\n')
+    assert readers.read(path)["x"].to_pylist() == ["http://a", "12:30"]
+
+
+def test_r15_whole_numbers_that_are_not_exact_as_doubles_name_the_file(tmp_path):
+    pq.write_table(pa.table({"x": [2**53 + 1], "y": ["a"]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"x": [1.5], "y": ["b"]}), tmp_path / "2.parquet")
+    for use in (readers.read, lambda path: GaussianNB().fit_on(path, target="y")):
+        with pytest.raises(DataError, match=r"1\.parquet: column `x`"):
+            use(tmp_path)
+    pq.write_table(pa.table({"x": [2], "y": ["a"]}), tmp_path / "1.parquet")
+    assert readers.read(tmp_path)["x"].to_pylist() == [2.0, 1.5]
+    assert np.array_equal(GaussianNB().fit_on(tmp_path, target="y").theta_, [[2.0], [1.5]])
+
+
+def test_i1_levels_that_may_be_one_double_are_refused(tmp_path):
+    first = 2**53
+    frame = pd.DataFrame({"id": [first, first + 1] * 20, "y": ["a", "b"] * 20})
+    frame.to_parquet(path := tmp_path / "i.parquet")
+
+    def model():
+        return MixedNB(families={"id": "categorical"})
+
+    assert model().fit(frame[["id"]], frame["y"]).levels_ == {"id": [first, first + 1]}
+    gaps = pd.DataFrame({"id": pd.array([first, first + 1, None] * 20, dtype="Int64")})
+    for learn in (
+        lambda: model().fit_on(path, target="y"),
+        lambda: model().fit(gaps, ["a", "b", "b"] * 20),
+        lambda: MixedNB(families="categorical").fit(np.array([[2**60], [2**60 + 1]] * 10), [0, 1] * 10),
+    ):
+        with pytest.raises(DataError, match=r"beyond 2\^53"):
+            learn()
+
+
+@pytest.mark.parametrize("first", ["", "1,a\n" * 9])
+def test_i2_whole_numbers_beyond_int64_stay_what_they_are(tmp_path, first):
+    large = ["9223372036854775808", "9223372036854775809"]
+    (path := tmp_path / "i.csv").write_text(f"id,y\n{first}" + "".join(f"{one},a\n" for one in large))
+    assert readers.read(path)["id"].to_pylist()[-2:] == large
+
+
+def test_i2_whole_numbers_beyond_int64_that_come_late(tmp_path):
+    (path := tmp_path / "i.csv").write_text("id,y\n" + "1,a\n" * (5 << 18) + "9223372036854775809,a\n")
+    assert readers.read(path)["id"][-1].as_py() == "9223372036854775809"
+
+
+def test_i2_large_measurements_stay_numbers(tmp_path):
+    (path := tmp_path / "i.csv").write_text("x,y\n1e300,a\n9223372036854775809.5,b\n3,a\n")
+    assert readers.read(path)["x"].to_pylist() == [1e300, 2.0**63, 3.0]
+
+
+def test_i3_codes_stay_texts(tmp_path):
+    (path := tmp_path / "z.csv").write_text("zip,code,class\n" + "00123,0x1A,01\n123,26,1\n" * 5)
+    first, second = readers.read(path).slice(0, 2).to_pylist()
+    assert list(first.values()) == ["00123", "0x1A", "01"]
+    assert list(second.values()) == ["123", "26", "1"]
