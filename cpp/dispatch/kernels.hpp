@@ -28,8 +28,8 @@ struct CsrTallies {
 template <class C>
 struct CodeTallies {
   void (*code_range)(Dense<C> x, std::int64_t* top, std::int64_t* least);
-  void (*crosstab)(Dense<C> x, Labels rows, const std::int64_t* offset, double* table);
-  void (*pairs)(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
+  bool (*crosstab)(Dense<C> x, Labels rows, const std::int64_t* offset, double* table);
+  bool (*pairs)(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
                 double* table);
 };
 
