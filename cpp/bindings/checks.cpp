@@ -2,33 +2,26 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include "dispatch/load.hpp"
 
 namespace deciban {
 
 bool in_range(const std::int32_t* values, Size n, Size limit) {
-  if (limit > std::numeric_limits<std::int32_t>::max()) limit = std::numeric_limits<std::int32_t>::max();
-  const auto most = static_cast<std::int32_t>(limit - 1);
-  std::int32_t wrong = 0;  // its sign; without a branch, so that the loop is vectorised
-  for (Size i = 0; i < n; ++i) wrong |= values[i] | -static_cast<std::int32_t>(values[i] > most);
-  return wrong >= 0 && (n <= 0 || limit > 0);
+  constexpr Size most = std::numeric_limits<std::int32_t>::max();
+  if (n <= 0 || limit <= 0) return n <= 0;
+  return std::get<RangeChecks>(kernels().labels).up_to(values, n, static_cast<std::int32_t>(limit > most ? most : limit - 1));
 }
 
 template <class I>
 bool in_span(const I* values, Size n, std::int64_t low, Size size) {
-  bool wrong = false;
-  for (Size i = 0; i < n; ++i)
-    wrong |= static_cast<std::uint64_t>(values[i]) - static_cast<std::uint64_t>(low) >= static_cast<std::uint64_t>(size);
-  return !wrong;
+  return std::get<IntegerLabels<I>>(kernels().labels).inside(values, n, low, size);
 }
 
 template bool in_span(const std::int32_t*, Size, std::int64_t, Size);
 template bool in_span(const std::int64_t*, Size, std::int64_t, Size);
 
 bool ascend(const std::int64_t* offset, Size n, Size limit) {
-  if (n < 1 || offset[0] < 0 || offset[n - 1] > limit) return false;
-  bool wrong = false;
-  for (Size i = 1; i < n; ++i) wrong |= offset[i] < offset[i - 1];
-  return !wrong;
+  return n >= 1 && offset[0] >= 0 && offset[n - 1] <= limit && std::get<RangeChecks>(kernels().labels).ascends(offset, n);
 }
 
 void refuse_size(const char* name, Size given, Size needed) {

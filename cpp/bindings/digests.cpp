@@ -27,7 +27,7 @@ static void bind_dense(nb::module_& m, const char* name) {
 
 template <class T>
 static void bind_csr(nb::module_& m) {
-  m.def("csr_digest_cells", [](Offsets indptr, Codes indices, Vector<T> values, Words factor, Sums out) {
+  m.def("csr_digest_cells", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Words factor, Sums out) {
           const Size d = static_cast<Size>(factor.size());
           const auto cells = view<T>(indptr, indices, values, d);
           check_size(out, {cells.n}, "out");

@@ -69,19 +69,19 @@ static void bind_dense(nb::module_& m) {
 template <class T>
 static void bind_csr(nb::module_& m) {
   using Kernel = CsrLogistic<T>;
-  m.def("csr_logistic_slope", [](Offsets indptr, Codes indices, Vector<T> values, Size d, Codes y, Doubles w, Table<2> coef, Size k, Out gradient) {
+  m.def("csr_logistic_slope", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Size d, Codes y, Doubles w, Table<2> coef, Size k, Out gradient) {
           check_csr(coef, d, k, gradient);
           const auto cells = view<T>(indptr, indices, values, d);
           return kernels_of<Kernel>().slope(cells, view(y, w, cells.n), coef.data(), k, length(coef, 0), length(coef, 1),
                                             gradient.data());
         }, "indptr"_a, "indices"_a, "values"_a, "d"_a, "y"_a, "w"_a.none(), "coef"_a, "k"_a, "gradient"_a, Free());
-  m.def("csr_logistic_product", [](Offsets indptr, Codes indices, Vector<T> values, Size d, Doubles w, Table<2> coef, Doubles v, Size k, Out out) {
+  m.def("csr_logistic_product", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Size d, Doubles w, Table<2> coef, Doubles v, Size k, Out out) {
           check_csr(coef, d, k, v, out);
           const auto cells = view<T>(indptr, indices, values, d);
           kernels_of<Kernel>().product(cells, {nullptr, optional(w, cells.n)}, coef.data(), v.data(), k, length(coef, 0),
                                        length(coef, 1), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "d"_a, "w"_a.none(), "coef"_a, "v"_a, "k"_a, "out"_a, Free());
-  m.def("csr_logistic_diagonal", [](Offsets indptr, Codes indices, Vector<T> values, Size d, Codes y, Doubles w, Table<2> coef, Size k, Out gradient, Out first, Out second) {
+  m.def("csr_logistic_diagonal", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Size d, Codes y, Doubles w, Table<2> coef, Size k, Out gradient, Out first, Out second) {
           check_csr(coef, d, k, gradient, first, second);
           const auto cells = view<T>(indptr, indices, values, d);
           return kernels_of<Kernel>().diagonal(cells, view(y, w, cells.n), coef.data(), k, length(coef, 0), length(coef, 1),
@@ -118,7 +118,7 @@ void bind_logistic(nb::module_& m) {
           check_size(turn, {size}, "turn");
           return kernels_of<LogisticSteps>().lasso_descent(h.data(), size, g.data(), w.data(), lasso.data(), tol, most, d.data(), turn.data());
         }, "h"_a, "g"_a, "w"_a, "lasso"_a, "tol"_a, "most"_a, "d"_a, "turn"_a, Free());
-  m.def("lasso_columns", [](Offsets indptr, Codes rows, Vector<double> values, Table<2> q, Doubles share, Doubles g, Doubles w, Doubles lasso, Doubles ridge, Offsets order, double least, Size most, Out u, OutTable<1> mean, Out d) {
+  m.def("lasso_columns", [](Offsets indptr, const CheckedColumns& rows, Vector<double> values, Table<2> q, Doubles share, Doubles g, Doubles w, Doubles lasso, Doubles ridge, Offsets order, double least, Size most, Out u, OutTable<1> mean, Out d) {
           const Size margins = length(q, 0), n = length(mean, 0);
           const LassoColumns columns{view<double>(indptr, rows, values, n), margins, q.data(), share.data(), u.data(), mean.data()};
           const Size p = columns.x.n;

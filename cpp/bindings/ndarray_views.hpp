@@ -72,14 +72,24 @@ ColumnsView<T> view(const ColumnList<T>& x) {
   return ColumnsView<T>(x);
 }
 
-// Borders, columns and lengths are checked: they are what a kernel looks up by.
+// The columns of stored cells, all of them in 0 … d − 1: found out once, for many passes over the same rows.
+struct CheckedColumns {
+  Codes columns;
+  Size d;
+
+  CheckedColumns(Codes columns_, Size d_) : columns(std::move(columns_)), d(d_) {
+    if (!in_range(columns.data(), length(columns, 0), d)) refuse_codes("columns", d);
+  }
+};
+
+// Lengths and borders are checked; with the columns they are what a kernel looks up by.
 template <class T>
-Csr<T> view(const Offsets& indptr, const Codes& indices, const Vector<T>& values, Size d) {
-  check_size(values, {length(indices, 0)}, "values");
-  check_offsets(indptr, length(indptr, 0) - 1, length(indices, 0), "indptr");
-  const Size n = length(indptr, 0) - 1, start = indptr.data()[0];
-  if (!in_range(indices.data() + start, indptr.data()[n] - start, d)) refuse_codes("indices", d);
-  return {indptr.data(), indices.data(), values.data(), n, d};
+Csr<T> view(const Offsets& indptr, const CheckedColumns& indices, const Vector<T>& values, Size d) {
+  const Size cells = length(indices.columns, 0), n = length(indptr, 0) - 1;
+  check_size(values, {cells}, "values");
+  check_offsets(indptr, n, cells, "indptr");
+  if (indices.d > d) refuse_codes("indices", d);
+  return {indptr.data(), indices.columns.data(), values.data(), n, d};
 }
 
 inline const double* optional(const Doubles& w, Size n) {

@@ -58,17 +58,17 @@ static void bind_dense(nb::module_& m) {
 template <class T>
 static void bind_csr(nb::module_& m) {
   using Kernel = CsrScores<T>;
-  m.def("csr_affine", [](Offsets indptr, Codes indices, Vector<T> values, Table<2> coef, Vector<double> bias, Out out) {
+  m.def("csr_affine", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Table<2> coef, Vector<double> bias, Out out) {
           const auto cells = view<T>(indptr, indices, values, length(coef, 0));
           check_linear(coef, cells.n, cells.d, length(bias, 0), true, out);
           kernels_of<Kernel>().affine(cells, coef.data(), length(coef, 1), bias.data(), length(bias, 0), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "coef"_a, "bias"_a, "out"_a, Free());
-  m.def("csr_affine_above", [](Offsets indptr, Codes indices, Vector<T> values, Table<2> coef, Vector<double> bias, double above, Out out) {
+  m.def("csr_affine_above", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Table<2> coef, Vector<double> bias, double above, Out out) {
           const auto cells = view<T>(indptr, indices, values, length(coef, 0));
           check_linear(coef, cells.n, cells.d, length(bias, 0), true, out);
           kernels_of<Kernel>().affine_above(cells, coef.data(), length(coef, 1), bias.data(), length(bias, 0), above, out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "coef"_a, "bias"_a, "above"_a, "out"_a, Free());
-  m.def("csr_quadratic", [](Offsets indptr, Codes indices, Vector<T> values, Table<2> a, Table<2> b, Vector<double> bias, Out out) {
+  m.def("csr_quadratic", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Table<2> a, Table<2> b, Vector<double> bias, Out out) {
           const auto cells = view<T>(indptr, indices, values, length(a, 0));
           check_linear(a, cells.n, cells.d, length(bias, 0), false, out);
           check_size(b, {cells.d, length(a, 1)}, "b");

@@ -84,15 +84,15 @@ static void bind_columns(nb::module_& m) {
 template <class T>
 static void bind_csr(nb::module_& m) {
   using Kernel = CsrTallies<T>;
-  m.def("csr_sums", [](Offsets indptr, Codes indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, OutTable<2> total) {
+  m.def("csr_sums", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, OutTable<2> total) {
           const auto cells = view<T>(indptr, indices, values, length(total, 1));
           kernels_of<Kernel>().sums(cells, view(y, w, cells.n), first, length(total, 0), total.data());
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "total"_a, Free());
-  m.def("csr_sums_above", [](Offsets indptr, Codes indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, double above, OutTable<2> total) {
+  m.def("csr_sums_above", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, double above, OutTable<2> total) {
           const auto cells = view<T>(indptr, indices, values, length(total, 1));
           kernels_of<Kernel>().sums_above(cells, view(y, w, cells.n), first, length(total, 0), above, total.data());
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "above"_a, "total"_a, Free());
-  m.def("csr_moments", [](Offsets indptr, Codes indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, Out n, OutTable<2> mean, Out m2) {
+  m.def("csr_moments", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, Out n, OutTable<2> mean, Out m2) {
           const auto cells = view<T>(indptr, indices, values, length(mean, 1));
           const Size k = length(mean, 0);
           check_size(n, {k}, "n");
@@ -144,6 +144,7 @@ static void bind_codes(nb::module_& m) {
 }
 
 void bind_tallies(nb::module_& m) {
+  nb::class_<CheckedColumns>(m, "CheckedColumns").def(nb::init<Codes, Size>(), "columns"_a, "d"_a);
   m.def("weights", [](Codes y, Doubles w, Out out) {
           const Size n = length(y, 0);
           kernels_of<WeightTallies>().weights(view(y, w, n, static_cast<Size>(out.size())), n, out.data());

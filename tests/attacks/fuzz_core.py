@@ -192,6 +192,8 @@ def changed(rng: np.random.Generator, arg: Any) -> Any:
         if out and rng.random() < 0.5:
             out[rng.integers(len(out))] = changed(rng, out[0])
         return out if rng.random() < 0.5 else out[:-1]
+    if type(arg).__name__ == "CheckedColumns":
+        return type(arg)(random_array(rng, np.int32, 1), int(rng.choice(NUMBERS)))
     if not isinstance(arg, np.ndarray):
         return arg
     how = rng.integers(6)

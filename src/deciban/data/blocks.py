@@ -139,6 +139,7 @@ class Counts:
     each: Callable | None = field(
         default=None, compare=False, repr=False
     )  # like `map`: does an operation's parts at once
+    known: dict = field(default_factory=dict, compare=False, repr=False)  # what was found out about the indices
 
     def __post_init__(self) -> None:
         if self.indptr.dtype != np.int64:
@@ -154,7 +155,12 @@ class Counts:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        return cls(X.indptr, X.indices, X.data, X.shape[1])
+        cells = X.indptr[-1]
+        return cls(X.indptr, X.indices[:cells], X.data[:cells], X.shape[1])
+
+    def __getstate__(self) -> dict:
+        """Without what was found out: it is of this process."""
+        return {**self.__dict__, "known": {}}
 
     @property
     def n(self) -> int:
@@ -251,9 +257,9 @@ class Mixed:
         return Mixed(tuple(block.take(index) for block in self.blocks), len(np.arange(self.n)[index]))
 
 
-def check_sparse(X: Any) -> None:
+def check_sparse(X: Any, places: bool = True) -> None:
     """Raise an error for a sparse matrix whose arrays do not fit each other: SciPy would read memory that is not
-    theirs.
+    theirs. The `places` of the cells of CSR matrices may be checked later: SciPy does not look up by them.
 
     >>> from scipy import sparse
     >>> X = sparse.csr_matrix(np.eye(3))
@@ -271,11 +277,12 @@ def check_sparse(X: Any) -> None:
         of = {"csr": "columns", "csc": "rows", "bsr": "blocks of columns"}[X.format]
         _check_lengths(X.data, indices=X.indices)
         _check_borders(X.indptr, n // tall, len(X.indices))
-        _check_places("indices", X.indices[: X.indptr[-1]], d // wide, of)
+        if places or X.format != "csr":
+            check_places("indices", X.indices[: X.indptr[-1]], d // wide, of)
     elif X.format == "coo":
         _check_lengths(X.data, row=X.row, col=X.col)
-        _check_places("row", X.row, X.shape[0], "rows")
-        _check_places("col", X.col, X.shape[1], "columns")
+        check_places("row", X.row, X.shape[0], "rows")
+        check_places("col", X.col, X.shape[1], "columns")
 
 
 def _damaged(what: str) -> DataError:
@@ -299,8 +306,8 @@ def _check_borders(indptr: np.ndarray, n: int, cells: int) -> None:
         raise _damaged(f"`indptr` does not ascend from 0 to at most {cells}, the number of stored cells")
 
 
-def _check_places(name: str, places: np.ndarray, limit: int, of: str) -> None:
-    """One pass: a negative number is a large one without its sign."""
+def check_places(name: str, places: np.ndarray, limit: int, of: str) -> None:
+    """Raise an error for a number that is not in 0 … limit − 1. One pass: a negative one is large without its sign."""
     if len(places) and int(places.view(f"u{places.dtype.itemsize}").max()) >= limit:
         wrong = places[(places < 0) | (places >= limit)][0]
         raise _damaged(f"`{name}` has {wrong}, but there are {limit} {of}")

@@ -214,7 +214,7 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     if _ready(X) and _same_columns(estimator, X):
         return _block(X, block)
     if sparse.issparse(X):
-        check_sparse(X)
+        check_sparse(X, places=False)
     X = frames.with_text_names(frames.without(frames.records(X), estimator.__dict__.get("_left_out", ())))
     if isinstance(X, frames.Records):
         return _block(from_records(X, _known_names(estimator, X), block), block)
@@ -305,7 +305,7 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
             estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
     if sparse.issparse(X):
-        check_sparse(X)
+        check_sparse(X, places=False)
     X = frames.with_text_names(frames.records(X))
     if isinstance(X, frames.Records):
         return _training_records(estimator, X, y, block, reset, least)
@@ -372,7 +372,7 @@ def _block(X: Any, block: str) -> Block:
         X = X.astype(np.float64)
     if block == "codes":
         return Codes(X, floor=0)
-    return Counts.from_sparse(X) if sparse.issparse(X) else Reals(X)
+    return ops.check_columns(Counts.from_sparse(X)) if sparse.issparse(X) else Reals(X)
 
 
 def check_levels(x: Codes) -> None:
