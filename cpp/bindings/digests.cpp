@@ -6,9 +6,9 @@ using namespace nanobind::literals;
 using Words = Vector<Word>;
 using Sums = nb::ndarray<Word, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-static void check_sizes(Size n, Size d, Size factors, const Sums& out) {
-  if (factors != d || static_cast<Size>(out.size()) != n)
-    throw std::invalid_argument("a factor for each column and a sum for each row are needed");
+static void check_sizes(Size n, Size d, const Words& factor, const Sums& out) {
+  check_size(factor, {d}, "factor");
+  check_size(out, {n}, "out");
 }
 
 template <class Group>
@@ -19,18 +19,18 @@ static const Group& kernels_of() {
 template <class X, class Cells>
 static void bind_dense(nb::module_& m, const char* name) {
   m.def(name, [](const Cells& x, Words factor, Sums out) {
-          const auto cells = view<typename X::Cell>(x);
-          check_sizes(cells.n, cells.d, static_cast<Size>(factor.size()), out);
+          const auto& cells = view<typename X::Cell>(x);
+          check_sizes(cells.n, cells.d, factor, out);
           kernels_of<RowDigests<X>>().cells(cells, factor.data(), out.data());
         }, "x"_a, "factor"_a, "out"_a, Free());
 }
 
 template <class T>
 static void bind_csr(nb::module_& m) {
-  m.def("csr_digest_cells", [](Offsets indptr, Codes indices, Vector<T> values, Words factor, Sums out) {
+  m.def("csr_digest_cells", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Words factor, Sums out) {
           const Size d = static_cast<Size>(factor.size());
           const auto cells = view<T>(indptr, indices, values, d);
-          check_sizes(cells.n, d, d, out);
+          check_size(out, {cells.n}, "out");
           kernels_of<RowDigests<Csr<T>>>().cells(cells, factor.data(), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "factor"_a, "out"_a, Free());
 }
@@ -40,10 +40,10 @@ static void bind_codes(nb::module_& m) {
   bind_dense<Dense<C>, Matrix<C>>(m, "digest_codes");  // a name of its own: no rows of codes would be taken for no columns
   m.def("digest_levels", [](Matrix<C> x, Offsets offset, Words table, Sums out) {
           const auto cells = view<C>(x);
-          check_sizes(cells.n, cells.d, static_cast<Size>(offset.size()) - 1, out);
+          check_offsets(offset, cells.d, static_cast<Size>(table.size()), "offset");
+          check_size(out, {cells.n}, "out");
           for (Size j = 0; j < cells.d; ++j)
-            if (offset.data()[j] < 0 || offset.data()[j] >= offset.data()[j + 1] || offset.data()[j + 1] > static_cast<Size>(table.size()))
-              throw std::invalid_argument("an entry of each column's table is needed, for missing cells");
+            check(offset.data()[j] < offset.data()[j + 1], "an entry of each column's table is needed, for missing cells");
           kernels_of<LevelDigests<C>>().levels(cells, offset.data(), table.data(), out.data());
         }, "x"_a, "offset"_a, "table"_a, "out"_a, Free());
 }
@@ -58,7 +58,7 @@ void bind_digests(nb::module_& m) {
   bind_codes<std::int32_t>(m);
   bind_codes<std::int64_t>(m);
   m.def("stir", [](Words digest, Sums out) {
-          if (digest.size() != out.size()) throw std::invalid_argument("a result for each digest is needed");
+          check_size(out, {length(digest, 0)}, "out");
           kernels_of<DigestFinish>().stir(digest.data(), static_cast<Size>(digest.size()), out.data());
         }, "digest"_a, "out"_a, Free());
 }

@@ -14,12 +14,16 @@ using Bounds = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::de
 template <class X, class Cells>
 static void bind_share(nb::module_& m) {
   m.def("share", [](const Cells& x, ::Codes y, Doubles w, Tables tables, Keys keys, Starts start) {
-          const Size k = static_cast<Size>(tables.shape(1)), size = k * static_cast<Size>(tables.shape(2));
+          const auto& cells = view<typename X::Cell>(x);
+          const Size k = length(tables, 1), size = k * cells.d;
+          check_size(tables, {10, k, cells.d}, "tables");
+          check_size(keys, {cells.d, cells.n}, "keys");
+          check_size(start, {k + 1}, "start");
           double* t = tables.data();
           const auto table = [&](Size i) { return t + i * size; };
           const Shared out{table(0), table(1), table(2), table(3), table(4), table(5),
                            table(6), table(7), table(8), table(9), keys.data()};
-          return std::get<ColumnPass<X>>(kernels().histogram).share(view<typename X::Cell>(x), view(y, w), k, out, start.data());
+          return std::get<ColumnPass<X>>(kernels().histogram).share(cells, view(y, w, cells.n, k), k, out, start.data());
         }, "x"_a, "y"_a, "w"_a.none(), "tables"_a, "keys"_a, "start"_a, Free());
 }
 
@@ -35,16 +39,28 @@ using Lists = std::vector<ReadKeys>;
 using ListsOfBounds = std::vector<Bounds>;
 using ListsOfWeights = std::vector<Doubles>;  // empty: 1 each
 
-static std::vector<Keyed> rows_of(const Lists& keys, const ListsOfBounds& bounds, const ListsOfWeights& weights) {
+static std::vector<Keyed> rows_of(const Lists& keys, const ListsOfBounds& bounds, const ListsOfWeights& weights, Size k, Size d) {
+  check(keys.size() == bounds.size() && keys.size() == weights.size(), "bounds and weights of all rows are needed");
   std::vector<Keyed> out;
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    out.push_back({keys[i].data(), bounds[i].data(), weights[i].size() ? weights[i].data() : nullptr,
-                   static_cast<Size>(keys[i].shape(1))});
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Size n = length(keys[i], 1);
+    check_size(keys[i], {d, n}, "rows");
+    check_size(bounds[i], {k, 2}, "bounds");
+    if (weights[i].size()) check_size(weights[i], {n}, "weights");
+    for (Size c = 0; c < 2 * k; ++c)
+      check(bounds[i].data()[c] >= 0 && bounds[i].data()[c] <= n, "bounds must be numbers of rows");
+    check(in_span(keys[i].data(), d * n, -grid_zero, 2 * grid_zero), "rows has a key outside of the grid");
+    out.push_back({keys[i].data(), bounds[i].data(), weights[i].size() ? weights[i].data() : nullptr, n});
+  }
   return out;
 }
 
-static Known known_of(const Offsets& keys, const Offsets& offset, const Doubles& table) {
-  return {keys.data(), offset.data(), table.data(), static_cast<Size>(offset.size()) - 1};
+static Known known_of(const Offsets& keys, const Offsets& offset, const Table<2>& table, Size k) {
+  const Size d = length(offset, 0) - 1;
+  check_offsets(offset, d, length(keys, 0), "offset");
+  check_size(table, {k, offset.data()[d]}, "table");
+  check(in_span(keys.data(), offset.data()[d], -grid_zero, 2 * grid_zero), "keys has a key outside of the grid");
+  return {keys.data(), offset.data(), table.data(), d};
 }
 
 // (keys, offset, table) of what `make` counts without Python.
@@ -66,10 +82,12 @@ static nb::tuple arrays_of(Make make) {
 
 template <class T>
 static void bind_count(nb::module_& m, const char* name) {
-  m.def(name, [](Offsets keys, Offsets offset, Doubles table, const Lists& rows, const ListsOfBounds& bounds,
+  m.def(name, [](Offsets keys, Offsets offset, Table<2> table, const Lists& rows, const ListsOfBounds& bounds,
                  const ListsOfWeights& weights) {
           return arrays_of([&] {
-            return count<T>(static_cast<Size>(table.shape(0)), known_of(keys, offset, table), rows_of(rows, bounds, weights));
+            const Size k = length(table, 0);
+            const Known known = known_of(keys, offset, table, k);
+            return count<T>(k, known, rows_of(rows, bounds, weights, k, known.d));
           });
         }, "keys"_a, "offset"_a, "table"_a, "rows"_a, "bounds"_a, "weights"_a);
 }
@@ -82,16 +100,21 @@ void bind_cells(nb::module_& m) {
   bind_count<std::uint32_t>(m, "count");
   bind_count<double>(m, "count_weighed");
   m.def("supervised_cuts", [](Matrix<double> counts) {
-          if (counts.size() && (counts.stride(1) != 1 || counts.stride(0) != static_cast<Size>(counts.shape(1))))
-            throw std::invalid_argument("counts in C order are needed");
-          return supervised_cuts(counts.data(), static_cast<Size>(counts.shape(0)), static_cast<Size>(counts.shape(1)));
+          check(!counts.size() || (counts.stride(1) == 1 && counts.stride(0) == length(counts, 1)), "counts in C order are needed");
+          for (std::size_t i = 0; i < counts.size(); ++i) check(counts.data()[i] >= 0, "counts ≥ 0 are needed");
+          return supervised_cuts(counts.data(), length(counts, 0), length(counts, 1));
         }, "counts"_a);
   nb::class_<Grids>(m, "Grids")
-      .def(nb::init<Size, Size>(), "k"_a, "d"_a)
+      .def("__init__", [](Grids* self, Size k, Size d) {
+             check(k >= 0 && d >= 0, "numbers of classes and columns are needed");
+             new (self) Grids(k, d);
+           }, "k"_a, "d"_a)
       .def("add", [](Grids& grids, const Lists& keys, const ListsOfBounds& bounds, const ListsOfWeights& weights) {
-             grids.add(rows_of(keys, bounds, weights));
+             grids.add(rows_of(keys, bounds, weights, grids.k(), grids.d()));
            }, "keys"_a, "bounds"_a, "weights"_a, Free())
-      .def("read", [](Grids& grids, Offsets keys, Offsets offset, Doubles table) {
-             return arrays_of([&] { return grids.read(known_of(keys, offset, table)); });
+      .def("read", [](Grids& grids, Offsets keys, Offsets offset, Table<2> table) {
+             const Known known = known_of(keys, offset, table, grids.k());
+             check(known.d == grids.d(), "keys of all columns are needed");
+             return arrays_of([&] { return grids.read(known); });
            }, "keys"_a, "offset"_a, "table"_a);
 }

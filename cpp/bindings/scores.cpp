@@ -8,49 +8,93 @@ static const Group& kernels_of() {
   return std::get<Group>(kernels().scores);
 }
 
+// Refuse coefficients (d, ld) that hold fewer than k classes, or (`padded`) no whole cache lines, and results that are not (n, k).
+static void check_linear(const Table<2>& coef, Size n, Size d, Size k, bool padded, const Out& out) {
+  check_size(coef, {d, length(coef, 1)}, "coef");
+  check(k <= length(coef, 1) && (!padded || length(coef, 1) % 8 == 0), "coefficients of all classes are needed, in whole cache lines");
+  check_size(out, {n, k}, "out");
+}
+
 template <class T>
 static void bind_dense(nb::module_& m) {
   using Kernel = DenseScores<T>;
-  m.def("affine", [](Matrix<T> x, Doubles coef, Doubles bias, Out out) {
-          kernels_of<Kernel>().affine(view<T>(x), coef.data(), coef.shape(1), bias.data(), bias.size(), out.data());
+  m.def("affine", [](Matrix<T> x, Table<2> coef, Vector<double> bias, Out out) {
+          const auto cells = view<T>(x);
+          check_linear(coef, cells.n, cells.d, length(bias, 0), false, out);
+          kernels_of<Kernel>().affine(cells, coef.data(), length(coef, 1), bias.data(), length(bias, 0), out.data());
         }, "x"_a, "coef"_a, "bias"_a, "out"_a, Free());
-  m.def("affine_above", [](Matrix<T> x, Doubles coef, Doubles bias, double above, Out out) {
-          kernels_of<Kernel>().affine_above(view<T>(x), coef.data(), coef.shape(1), bias.data(), bias.size(), above, out.data());
+  m.def("affine_above", [](Matrix<T> x, Table<2> coef, Vector<double> bias, double above, Out out) {
+          const auto cells = view<T>(x);
+          check_linear(coef, cells.n, cells.d, length(bias, 0), false, out);
+          kernels_of<Kernel>().affine_above(cells, coef.data(), length(coef, 1), bias.data(), length(bias, 0), above, out.data());
         }, "x"_a, "coef"_a, "bias"_a, "above"_a, "out"_a, Free());
-  m.def("quadratic_diagonal", [](Matrix<T> x, Doubles mean, Doubles scale, Doubles bias, Out out) {
-          kernels_of<Kernel>().quadratic_diagonal(view<T>(x), mean.data(), scale.data(), bias.data(), bias.size(), out.data());
+  m.def("quadratic_diagonal", [](Matrix<T> x, Doubles mean, Doubles scale, Vector<double> bias, Out out) {
+          const auto cells = view<T>(x);
+          const Size k = length(bias, 0);
+          check_size(mean, {k, cells.d}, "mean");
+          check_size(scale, {k, cells.d}, "scale");
+          check_size(out, {cells.n, k}, "out");
+          kernels_of<Kernel>().quadratic_diagonal(cells, mean.data(), scale.data(), bias.data(), k, out.data());
         }, "x"_a, "mean"_a, "scale"_a, "bias"_a, "out"_a, Free());
-  m.def("quadratic_missing", [](Matrix<T> x, Doubles mean, Doubles scale, Doubles share, Doubles bias, Out out) {
-          kernels_of<Kernel>().quadratic_missing(view<T>(x), mean.data(), scale.data(), share.data(), bias.data(), bias.size(), out.data());
+  m.def("quadratic_missing", [](Matrix<T> x, Doubles mean, Doubles scale, Doubles share, Vector<double> bias, Out out) {
+          const auto cells = view<T>(x);
+          const Size k = length(bias, 0);
+          check_size(mean, {k, cells.d}, "mean");
+          check_size(scale, {k, cells.d}, "scale");
+          check_size(share, {k, cells.d}, "share");
+          check_size(out, {cells.n, k}, "out");
+          kernels_of<Kernel>().quadratic_missing(cells, mean.data(), scale.data(), share.data(), bias.data(), k, out.data());
         }, "x"_a, "mean"_a, "scale"_a, "share"_a, "bias"_a, "out"_a, Free());
-  m.def("quadratic_full", [](Matrix<T> x, Doubles mean, Doubles white, Doubles bias, Out out) {
-          kernels_of<Kernel>().quadratic_full(view<T>(x), mean.data(), white.data(), bias.data(), bias.size(), out.data());
+  m.def("quadratic_full", [](Matrix<T> x, Doubles mean, Doubles white, Vector<double> bias, Out out) {
+          const auto cells = view<T>(x);
+          const Size k = length(bias, 0);
+          check_size(mean, {k, cells.d}, "mean");
+          check_size(white, {k, cells.d, cells.d}, "white");
+          check_size(out, {cells.n, k}, "out");
+          kernels_of<Kernel>().quadratic_full(cells, mean.data(), white.data(), bias.data(), k, out.data());
         }, "x"_a, "mean"_a, "white"_a, "bias"_a, "out"_a, Free());
 }
 
 template <class T>
 static void bind_csr(nb::module_& m) {
   using Kernel = CsrScores<T>;
-  m.def("csr_affine", [](Offsets indptr, Codes indices, Vector<T> values, Doubles coef, Doubles bias, Out out) {
-          kernels_of<Kernel>().affine(view<T>(indptr, indices, values, coef.shape(0)), coef.data(), coef.shape(1), bias.data(), bias.size(), out.data());
+  m.def("csr_affine", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Table<2> coef, Vector<double> bias, Out out) {
+          const auto cells = view<T>(indptr, indices, values, length(coef, 0));
+          check_linear(coef, cells.n, cells.d, length(bias, 0), true, out);
+          kernels_of<Kernel>().affine(cells, coef.data(), length(coef, 1), bias.data(), length(bias, 0), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "coef"_a, "bias"_a, "out"_a, Free());
-  m.def("csr_affine_above", [](Offsets indptr, Codes indices, Vector<T> values, Doubles coef, Doubles bias, double above, Out out) {
-          kernels_of<Kernel>().affine_above(view<T>(indptr, indices, values, coef.shape(0)), coef.data(), coef.shape(1), bias.data(), bias.size(), above, out.data());
+  m.def("csr_affine_above", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Table<2> coef, Vector<double> bias, double above, Out out) {
+          const auto cells = view<T>(indptr, indices, values, length(coef, 0));
+          check_linear(coef, cells.n, cells.d, length(bias, 0), true, out);
+          kernels_of<Kernel>().affine_above(cells, coef.data(), length(coef, 1), bias.data(), length(bias, 0), above, out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "coef"_a, "bias"_a, "above"_a, "out"_a, Free());
-  m.def("csr_quadratic", [](Offsets indptr, Codes indices, Vector<T> values, Doubles a, Doubles b, Doubles bias, Out out) {
-          kernels_of<Kernel>().quadratic(view<T>(indptr, indices, values, a.shape(0)), a.data(), b.data(), a.shape(1), bias.data(), bias.size(), out.data());
+  m.def("csr_quadratic", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Table<2> a, Table<2> b, Vector<double> bias, Out out) {
+          const auto cells = view<T>(indptr, indices, values, length(a, 0));
+          check_linear(a, cells.n, cells.d, length(bias, 0), false, out);
+          check_size(b, {cells.d, length(a, 1)}, "b");
+          kernels_of<Kernel>().quadratic(cells, a.data(), b.data(), length(a, 1), bias.data(), length(bias, 0), out.data());
         }, "indptr"_a, "indices"_a, "values"_a, "a"_a, "b"_a, "bias"_a, "out"_a, Free());
 }
 
 template <class C>
 static void bind_codes(nb::module_& m) {
   using Kernel = CodeScores<C>;
-  m.def("lookup", [](Matrix<C> x, Offsets offset, Doubles table, Doubles bias, Out out) {
-          kernels_of<Kernel>().lookup(view<C>(x), offset.data(), table.data(), bias.data(), bias.size(), table.shape(1), out.data());
+  m.def("lookup", [](Matrix<C> x, Offsets offset, Table<2> table, Vector<double> bias, Out out) {
+          const auto cells = view<C>(x);
+          check_offsets(offset, cells.d, length(table, 0), "offset");
+          check_linear(table, cells.n, length(table, 0), length(bias, 0), true, out);
+          kernels_of<Kernel>().lookup(cells, offset.data(), table.data(), bias.data(), length(bias, 0), length(table, 1), out.data());
         }, "x"_a, "offset"_a, "table"_a, "bias"_a, "out"_a, Free());
-  m.def("parents", [](Matrix<C> x, Offsets offset, Doubles table, Doubles alone, Vector<bool> seen, Out out) {
-          kernels_of<Kernel>().parents(view<C>(x), offset.data(), table.data(), alone.data(), seen.data(),
-                                       static_cast<Size>(out.shape(1)), static_cast<Size>(alone.shape(1)), out.data());
+  m.def("parents", [](Matrix<C> x, Offsets offset, Doubles table, Table<2> alone, Vector<bool> seen, OutTable<2> out) {
+          const auto cells = view<C>(x);
+          const Size levels = length(seen, 0), ld = length(alone, 1);
+          check_offsets(offset, cells.d, levels, "offset");
+          check(offset.data()[cells.d] == levels, "offsets of all levels are needed");
+          check_size(alone, {levels + 1, ld}, "alone");
+          check_size(table, {levels, levels + 1, ld}, "table");
+          check(length(out, 1) <= ld && ld % 2 == 0, "an even number of classes is needed, no fewer than there are results");
+          check_size(out, {cells.n, length(out, 1)}, "out");
+          kernels_of<Kernel>().parents(cells, offset.data(), table.data(), alone.data(), seen.data(), length(out, 1), ld, out.data());
         }, "x"_a, "offset"_a, "table"_a, "alone"_a, "seen"_a, "out"_a, Free());
 }
 
@@ -61,10 +105,17 @@ void bind_scores(nb::module_& m) {
   bind_csr<float>(m);
   bind_codes<std::int32_t>(m);
   bind_codes<std::int64_t>(m);
-  m.def("posterior", [](Doubles scores, Doubles prior, bool logs, Out out) {
-          kernels_of<OtherScores>().posterior(scores.data(), prior.data(), scores.shape(0), scores.shape(1), logs, out.data());
+  m.def("posterior", [](Table<2> scores, Vector<double> prior, bool logs, Out out) {
+          const Size n = length(scores, 0), k = length(scores, 1);
+          check_size(prior, {k}, "prior");
+          check_size(out, {n, k}, "out");
+          if (k) kernels_of<OtherScores>().posterior(scores.data(), prior.data(), n, k, logs, out.data());
         }, "scores"_a, "prior"_a, "logs"_a, "out"_a, Free());
-  m.def("series", [](Matrix<double> x, Doubles w, Doubles coef, Out out) {
-          kernels_of<OtherScores>().series(view<double>(x), optional(w), coef.data(), coef.shape(0), coef.shape(1), out.data());
+  m.def("series", [](Matrix<double> x, Doubles w, Table<3> coef, Out out) {
+          const auto cells = view<double>(x);
+          const Size terms = length(coef, 0), k = length(coef, 1);
+          check_size(coef, {terms, k, cells.d}, "coef");
+          check_size(out, {cells.n, k}, "out");
+          kernels_of<OtherScores>().series(cells, optional(w, cells.n), coef.data(), terms, k, out.data());
         }, "x"_a, "w"_a.none(), "coef"_a, "out"_a, Free());
 }

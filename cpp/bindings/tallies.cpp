@@ -18,51 +18,101 @@ template <class X, class Cells>
 static void bind_rows(nb::module_& m) {
   using T = typename X::Cell;
   using Kernel = RowTallies<X>;
-  m.def("sums", [](const Cells& x, Codes y, Doubles w, Out total) { kernels_of<Kernel>().sums(view<T>(x), view(y, w), total.data()); },
-        "x"_a, "y"_a, "w"_a.none(), "total"_a, Free());
-  m.def("sums_above", [](const Cells& x, Codes y, Doubles w, double above, Out total) {
-          kernels_of<Kernel>().sums_above(view<T>(x), view(y, w), above, total.data());
+  m.def("sums", [](const Cells& x, Codes y, Doubles w, OutTable<2> total) {
+          const auto& cells = view<T>(x);
+          const Size k = length(total, 0);
+          check_size(total, {k, cells.d}, "total");
+          kernels_of<Kernel>().sums(cells, view(y, w, cells.n, k), total.data());
+        }, "x"_a, "y"_a, "w"_a.none(), "total"_a, Free());
+  m.def("sums_above", [](const Cells& x, Codes y, Doubles w, double above, OutTable<2> total) {
+          const auto& cells = view<T>(x);
+          const Size k = length(total, 0);
+          check_size(total, {k, cells.d}, "total");
+          kernels_of<Kernel>().sums_above(cells, view(y, w, cells.n, k), above, total.data());
         }, "x"_a, "y"_a, "w"_a.none(), "above"_a, "total"_a, Free());
-  m.def("sums_missing", [](const Cells& x, Codes y, Doubles w, Out seen, Out total) {
-          kernels_of<Kernel>().sums_missing(view<T>(x), view(y, w), seen.data(), total.data());
+  m.def("sums_missing", [](const Cells& x, Codes y, Doubles w, Out seen, OutTable<2> total) {
+          const auto& cells = view<T>(x);
+          const Size k = length(total, 0);
+          check_size(total, {k, cells.d}, "total");
+          check_size(seen, {k, cells.d}, "seen");
+          kernels_of<Kernel>().sums_missing(cells, view(y, w, cells.n, k), seen.data(), total.data());
         }, "x"_a, "y"_a, "w"_a.none(), "seen"_a, "total"_a, Free());
-  m.def("sums_above_missing", [](const Cells& x, Codes y, Doubles w, double above, Out seen, Out total) {
-          kernels_of<Kernel>().sums_above_missing(view<T>(x), view(y, w), above, seen.data(), total.data());
+  m.def("sums_above_missing", [](const Cells& x, Codes y, Doubles w, double above, Out seen, OutTable<2> total) {
+          const auto& cells = view<T>(x);
+          const Size k = length(total, 0);
+          check_size(total, {k, cells.d}, "total");
+          check_size(seen, {k, cells.d}, "seen");
+          kernels_of<Kernel>().sums_above_missing(cells, view(y, w, cells.n, k), above, seen.data(), total.data());
         }, "x"_a, "y"_a, "w"_a.none(), "above"_a, "seen"_a, "total"_a, Free());
-  m.def("moments", [](const Cells& x, Codes y, Doubles w, Out n, Out mean, Out m2) {
-          kernels_of<Kernel>().moments(view<T>(x), view(y, w), static_cast<Size>(n.shape(0)), n.data(), mean.data(), m2.data());
+  m.def("moments", [](const Cells& x, Codes y, Doubles w, OutTable<1> n, Out mean, Out m2) {
+          const auto& cells = view<T>(x);
+          const Size k = length(n, 0);
+          check_size(mean, {k, cells.d}, "mean");
+          check_size(m2, {k, cells.d}, "m2");
+          kernels_of<Kernel>().moments(cells, view(y, w, cells.n, k), k, n.data(), mean.data(), m2.data());
         }, "x"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "m2"_a, Free());
-  m.def("moments_missing", [](const Cells& x, Codes y, Doubles w, Out n, Out mean, Out m2) {
-          kernels_of<Kernel>().moments_missing(view<T>(x), view(y, w), static_cast<Size>(n.shape(0)), n.data(), mean.data(), m2.data());
+  m.def("moments_missing", [](const Cells& x, Codes y, Doubles w, OutTable<2> n, Out mean, Out m2) {
+          const auto& cells = view<T>(x);
+          const Size k = length(n, 0);
+          check_size(n, {k, cells.d}, "n");
+          check_size(mean, {k, cells.d}, "mean");
+          check_size(m2, {k, cells.d}, "m2");
+          kernels_of<Kernel>().moments_missing(cells, view(y, w, cells.n, k), k, n.data(), mean.data(), m2.data());
         }, "x"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "m2"_a, Free());
-  m.def("scatter", [](const Cells& x, Codes y, Doubles w, Out n, Out mean, Out s) {
-          kernels_of<Kernel>().scatter(view<T>(x), view(y, w), static_cast<Size>(n.shape(0)), static_cast<Size>(s.shape(0)),
-                                       n.data(), mean.data(), s.data());
+  m.def("scatter", [](const Cells& x, Codes y, Doubles w, OutTable<1> n, Out mean, OutTable<3> s) {
+          const auto& cells = view<T>(x);
+          const Size k = length(n, 0), groups = length(s, 0);
+          check(groups == 1 || groups == k, "one scatter matrix is needed, or one of each class");
+          check_size(mean, {k, cells.d}, "mean");
+          check_size(s, {groups, cells.d, cells.d}, "s");
+          kernels_of<Kernel>().scatter(cells, view(y, w, cells.n, k), k, groups, n.data(), mean.data(), s.data());
         }, "x"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "s"_a, Free());
 }
 
 template <class T>
-static void bind_floats(nb::module_& m) {
+static void bind_columns(nb::module_& m) {
   bind_least<T>(m);
-  bind_rows<Dense<T>, Matrix<T>>(m);
   bind_rows<Apart<T>, ColumnList<T>>(m);
   m.def("in_rows", [](const ColumnList<T>& x, nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
-          kernels_of<ColumnCopies<T>>().in_rows(view<T>(x), out.data());
+          const auto& cells = view<T>(x);
+          check_size(out, {cells.n, cells.d}, "out");
+          kernels_of<ColumnCopies<T>>().in_rows(cells, out.data());
         }, "x"_a, "out"_a, Free());
 }
 
+// Rows of classes outside of first … first + k − 1 are left out, so that y may hold any number.
 template <class T>
 static void bind_csr(nb::module_& m) {
   using Kernel = CsrTallies<T>;
-  m.def("csr_sums", [](Offsets indptr, Codes indices, Vector<T> values, Codes y, Doubles w, Size first, Out total) {
-          kernels_of<Kernel>().sums(view<T>(indptr, indices, values, total.shape(1)), view(y, w), first, total.shape(0), total.data());
+  m.def("csr_sums", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, OutTable<2> total) {
+          const auto cells = view<T>(indptr, indices, values, length(total, 1));
+          kernels_of<Kernel>().sums(cells, view(y, w, cells.n), first, length(total, 0), total.data());
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "total"_a, Free());
-  m.def("csr_sums_above", [](Offsets indptr, Codes indices, Vector<T> values, Codes y, Doubles w, Size first, double above, Out total) {
-          kernels_of<Kernel>().sums_above(view<T>(indptr, indices, values, total.shape(1)), view(y, w), first, total.shape(0), above, total.data());
+  m.def("csr_sums_above", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, double above, OutTable<2> total) {
+          const auto cells = view<T>(indptr, indices, values, length(total, 1));
+          kernels_of<Kernel>().sums_above(cells, view(y, w, cells.n), first, length(total, 0), above, total.data());
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "above"_a, "total"_a, Free());
-  m.def("csr_moments", [](Offsets indptr, Codes indices, Vector<T> values, Codes y, Doubles w, Size first, Out n, Out mean, Out m2) {
-          kernels_of<Kernel>().moments(view<T>(indptr, indices, values, mean.shape(1)), view(y, w), first, mean.shape(0), n.data(), mean.data(), m2.data());
+  m.def("csr_moments", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, Out n, OutTable<2> mean, Out m2) {
+          const auto cells = view<T>(indptr, indices, values, length(mean, 1));
+          const Size k = length(mean, 0);
+          check_size(n, {k}, "n");
+          check_size(m2, {k, cells.d}, "m2");
+          kernels_of<Kernel>().moments(cells, view(y, w, cells.n), first, k, n.data(), mean.data(), m2.data());
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "n"_a, "mean"_a, "m2"_a, Free());
+}
+
+// Refuse pairs of columns whose counts do not fit into rows of `width` cells.
+static void check_pairs(const Offsets& levels, const Offsets& start, Size d, Size width) {
+  check_size(levels, {d}, "levels");
+  check_offsets(start, d * (d - 1) / 2, width, "start");
+  for (Size i = 0; i < d; ++i) check(levels.data()[i] >= 0 && levels.data()[i] < Size{1} << 31, "levels must be numbers of levels");
+  const std::int64_t* at = start.data();
+  for (Size i = 0; i < d; ++i)
+    for (Size j = i + 1; j < d; ++j, ++at) {
+      Size cells;
+      check(!__builtin_mul_overflow(levels.data()[i], levels.data()[j], &cells) && cells <= at[1] - at[0],
+            "start must leave a cell for every two levels");
+    }
 }
 
 template <class C>
@@ -70,26 +120,41 @@ static void bind_codes(nb::module_& m) {
   using Kernel = CodeTallies<C>;
   bind_least<C>(m);
   m.def("code_range", [](Matrix<C> x, nb::ndarray<std::int64_t, nb::c_contig> top) {
+          const auto cells = view<C>(x);
+          check_size(top, {cells.d}, "top");
           std::int64_t least = 0;
-          kernels_of<Kernel>().code_range(view<C>(x), top.data(), &least);
+          kernels_of<Kernel>().code_range(cells, top.data(), &least);
           return least;
         }, "x"_a, "top"_a, Free());
-  m.def("crosstab", [](Matrix<C> x, Codes y, Doubles w, Offsets offset, Out table) {
-          kernels_of<Kernel>().crosstab(view<C>(x), view(y, w), offset.data(), table.data());
+  m.def("crosstab", [](Matrix<C> x, Codes y, Doubles w, Offsets offset, OutTable<2> table) {
+          const auto cells = view<C>(x);
+          const Size width = length(table, 1);
+          check_offsets(offset, cells.d, width, "offset");
+          check(offset.data()[cells.d] == width, "a table of all levels is needed");
+          check(kernels_of<Kernel>().crosstab(cells, view(y, w, cells.n, length(table, 0)), offset.data(), table.data()),
+                "x has a code that is no level");
         }, "x"_a, "y"_a, "w"_a.none(), "offset"_a, "table"_a, Free());
-  m.def("pairs", [](Matrix<C> x, Codes y, Doubles w, Offsets levels, Offsets start, Out table) {
-          kernels_of<Kernel>().pairs(view<C>(x), view(y, w), static_cast<Size>(table.shape(0)), levels.data(), start.data(),
-                                     static_cast<Size>(table.shape(1)), table.data());
+  m.def("pairs", [](Matrix<C> x, Codes y, Doubles w, Offsets levels, Offsets start, OutTable<2> table) {
+          const auto cells = view<C>(x);
+          const Size k = length(table, 0), width = length(table, 1);
+          check_pairs(levels, start, cells.d, width);
+          check(kernels_of<Kernel>().pairs(cells, view(y, w, cells.n, k), k, levels.data(), start.data(), width, table.data()),
+                "x has a code that is no level");
         }, "x"_a, "y"_a, "w"_a.none(), "levels"_a, "start"_a, "table"_a, Free());
 }
 
 void bind_tallies(nb::module_& m) {
-  m.def("weights", [](Codes y, Doubles w, Out out) { kernels_of<WeightTallies>().weights(view(y, w), static_cast<Size>(y.size()), out.data()); },
-        "y"_a, "w"_a.none(), "out"_a, Free());
+  nb::class_<CheckedColumns>(m, "CheckedColumns").def(nb::init<Codes, Size>(), "columns"_a, "d"_a);
+  m.def("weights", [](Codes y, Doubles w, Out out) {
+          const Size n = length(y, 0);
+          kernels_of<WeightTallies>().weights(view(y, w, n, static_cast<Size>(out.size())), n, out.data());
+        }, "y"_a, "w"_a.none(), "out"_a, Free());
   m.def("largest", [](Vector<double> values) { return kernels_of<WeightTallies>().largest(values.data(), static_cast<Size>(values.size())); },
         "values"_a, Free());
-  bind_floats<double>(m);
-  bind_floats<float>(m);
+  bind_rows<Dense<double>, Matrix<double>>(m);
+  bind_rows<Dense<float>, Matrix<float>>(m);
+  bind_columns<double>(m);  // after both: a matrix without rows would be taken for no columns
+  bind_columns<float>(m);
   bind_csr<double>(m);
   bind_csr<float>(m);
   bind_codes<std::int32_t>(m);

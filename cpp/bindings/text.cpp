@@ -24,11 +24,17 @@ struct Analysis {
   const Unicode& code_points;
 
   Analysis(int analyzer, u32 min_n, u32 max_n, u32 least, nb::bytes ascii, int beyond, bool lower) : lower(lower), code_points(unicode()) {
+    check(analyzer >= 0 && analyzer <= 2 && beyond >= 0 && beyond <= 2, "analyzer and beyond must be 0, 1 or 2");
+    check(min_n >= 1 && min_n <= max_n, "1 ≤ min_n ≤ max_n is needed");
     settings.analyzer = static_cast<Analyzer>(analyzer);
     settings.min_n = min_n;
     settings.max_n = max_n;
     settings.least = least;
-    for (std::size_t i = 0; i < ascii.size(); ++i) settings.tokens.add(static_cast<u8>(ascii.c_str()[i]));
+    for (std::size_t i = 0; i < ascii.size(); ++i) {
+      const auto c = static_cast<u8>(ascii.c_str()[i]);
+      check(c < 0x80, "ascii must hold ASCII characters");
+      settings.tokens.add(c);
+    }
     settings.tokens.beyond = static_cast<Class::Beyond>(beyond);
     for (u8 c = 0; c < 0x80; ++c)
       if (!(code_points.flags[c] & Unicode::space)) settings.black.add(c);
@@ -36,15 +42,17 @@ struct Analysis {
   }
 };
 
-// A piece, and the row that could not be read (−1: none) with the reason.
+// A piece, how many numbers its cells need, and the row that could not be read (−1: none) with the reason.
 struct Read {
   CountedRows piece;
+  Size numbers = 0;
   std::int64_t bad = -1;
   const char* why = "";
 };
 
 template <class Rows>
 Read read(Rows rows, Workspace& workspace, const Analysis& analysis, const Documents& docs, std::size_t from, std::size_t to) {
+  check(from <= to && to <= docs.docs.size(), "rows of the texts are needed");
   const Transcoder transcoder(analysis.code_points, analysis.lower, python_lower);
   Read out;
   out.piece.length.reserve(to - from);
@@ -64,12 +72,22 @@ Read read(Rows rows, Workspace& workspace, const Analysis& analysis, const Docum
     out.bad = static_cast<std::int64_t>(i);
   }
   workspace.hand_over(out.piece);
+  u32 most = 0;
+  for (const Counted& cell : out.piece.cells) most = std::max(most, cell.id);
+  out.numbers = out.piece.cells.empty() ? 0 : Size{most} + 1;
   return out;
+}
+
+// Refuse columns that are not there for all numbers of a piece.
+void check_columns(const Read& read, const Columns& column) {
+  check(length(column, 0) >= read.numbers, "a column of every number is needed");
 }
 
 // Terms (bytes one after the other, with offsets) get numbers; returns the column of each number, as uint32.
 // `order` says which comes first: terms that are read together should lie together.
 nb::bytes learn(Lexicon& lexicon, Bytes bytes, Offsets offsets, Columns columns, Columns order, bool split, u32 min_n, u32 max_n) {
+  check_offsets(offsets, length(columns, 0), length(bytes, 0), "offsets");
+  for (std::size_t j = 0; j < order.size(); ++j) check(order.data()[j] < columns.size(), "order must hold numbers of terms");
   std::vector<char> text(reinterpret_cast<const char*>(bytes.data()), reinterpret_cast<const char*>(bytes.data()) + bytes.size());
   text.resize(text.size() + 16);
   std::vector<u32> out(lexicon.next, nothing);
@@ -91,6 +109,7 @@ nb::bytes learn(Lexicon& lexicon, Bytes bytes, Offsets offsets, Columns columns,
 }
 
 nb::list strings(Bytes bytes, Offsets offsets) {
+  check_offsets(offsets, length(offsets, 0) - 1, length(bytes, 0), "offsets");
   nb::list out;
   const char* text = reinterpret_cast<const char*>(bytes.data());
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
@@ -105,18 +124,19 @@ nb::list strings(Bytes bytes, Offsets offsets) {
 // The batches of an Arrow stream of texts; None if it is of something else.
 nb::object arrow_documents(nb::capsule capsule) {
   auto* stream = static_cast<ArrowArrayStream*>(capsule.data("arrow_array_stream"));
-  const auto check = [&](int failed) {
+  const auto expect = [&](int failed) {
     if (failed) throw std::runtime_error(stream->get_last_error(stream) ? stream->get_last_error(stream) : "Arrow stream failed");
   };
+  check(stream->release != nullptr, "this Arrow stream was read already");
   ArrowSchema schema{};
-  check(stream->get_schema(stream, &schema));
+  expect(stream->get_schema(stream, &schema));
   const TextAt at = schema.dictionary == nullptr ? text_reader(schema.format) : nullptr;
   schema.release(&schema);
   if (at == nullptr) return nb::none();
   nb::list out;
   for (;;) {
     ArrowArray array{};
-    check(stream->get_next(stream, &array));
+    expect(stream->get_next(stream, &array));
     if (array.release == nullptr) break;
     out.append(nb::cast(new Documents(owned(array), at), nb::rv_policy::take_ownership));
   }
@@ -129,6 +149,7 @@ nb::object arrow_document(nb::capsule type, nb::capsule capsule) {
   const TextAt at = schema->dictionary == nullptr ? text_reader(schema->format) : nullptr;
   if (at == nullptr) return nb::none();
   auto* array = static_cast<ArrowArray*>(capsule.data("arrow_array"));
+  check(array->release != nullptr, "this Arrow array was read already");
   const auto kept = owned(*array);
   array->release = nullptr;  // it is ours now
   nb::list out;
@@ -136,19 +157,35 @@ nb::object arrow_document(nb::capsule type, nb::capsule capsule) {
   return out;
 }
 
+// Refuse terms from … to whose columns are not 0 … columns − 1, or nothing.
+void check_terms(const Merged& merged, std::size_t from, std::size_t to, const Columns& column, Size columns) {
+  check_size(column, {static_cast<Size>(merged.size())}, "column");
+  check(from <= to && to <= merged.size(), "numbers of terms are needed");
+  for (std::size_t i = from; i < to; ++i)
+    check(column.data()[i] == nothing || column.data()[i] < columns, "column must hold numbers of columns");
+}
+
 template <class V>
 void bind_fill(nb::module_& m) {
   using Values = nb::ndarray<V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
   using Indices = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
   m.def("text_fill", [](const Read& read, Columns column, u32 columns, bool binary, Offsets indptr, Indices indices, Values data) {
+          check_columns(read, column);
+          check_size(data, {length(indices, 0)}, "data");
+          check_offsets(indptr, static_cast<Size>(read.piece.length.size()), length(indices, 0), "indptr");
           fill(read.piece, column.data(), columns, binary, indptr.data(), indices.data(), data.data());
         }, "piece"_a, "column"_a, "columns"_a, "binary"_a, "indptr"_a, "indices"_a, "data"_a, Free());
   m.def("text_fill_hashed", [](const Read& read, bool binary, int norm, std::int64_t start, Indices indices, Values data) {
+          check(norm >= 0 && norm <= 2, "norm must be 0, 1 or 2");
+          check_size(data, {length(indices, 0)}, "data");
+          check(start >= 0 && start <= length(indices, 0) && static_cast<Size>(read.piece.cells.size()) <= length(indices, 0) - start,
+                "room for all cells of the piece is needed");
           fill_hashed(read.piece, binary, static_cast<Norm>(norm), indices.data() + start, data.data() + start);
         }, "piece"_a, "binary"_a, "norm"_a, "start"_a, "indices"_a, "data"_a, Free());
 }
 
-Terms terms(const Bytes& letters, const Offsets& offsets) {
+Terms terms(const Bytes& letters, const Offsets& offsets, const Longs& place) {
+  check_offsets(offsets, length(place, 0), length(letters, 0), "offsets");
   return {reinterpret_cast<const char*>(letters.data()), offsets.data(), offsets.size() - 1};
 }
 
@@ -156,12 +193,20 @@ void bind_words(nb::module_& m) {
   using Labels = Vector<std::int32_t>;
   using Weights = Vector<double>;
   m.def("text_score", [](const Read& read, Columns column, Offsets start, Labels label, Weights weight, Weights unit, nb::object scale, int value, Out out) {
-          const double* scales = scale.is_none() ? nullptr : nb::cast<Weights>(scale).data();
+          const Size words = length(start, 0) - 1, k = length(unit, 0);
+          const Weights given = scale.is_none() ? Weights() : nb::cast<Weights>(scale);
+          if (given.is_valid()) check_size(given, {words}, "scale");
+          check_columns(read, column);
+          check(words >= 0 && value >= 0 && value <= 2, "starts of words are needed, and a value of 0, 1 or 2");
+          check_size(label, {length(weight, 0)}, "label");
+          check_size(out, {static_cast<Size>(read.piece.length.size()), k}, "out");
           nb::gil_scoped_release free;
-          score(read.piece, column.data(), {start.data(), label.data(), weight.data(), unit.data(), scales, unit.size(), static_cast<Value>(value)}, out.data());
+          const Scorer scorer{start.data(), label.data(), weight.data(), unit.data(), given.is_valid() ? given.data() : nullptr,
+                              static_cast<u32>(words), length(weight, 0), unit.size(), static_cast<Value>(value)};
+          score(read.piece, column.data(), scorer, out.data());
         }, "piece"_a, "column"_a, "start"_a, "label"_a, "weight"_a, "unit"_a, "scale"_a.none(), "value"_a, "out"_a);
   m.def("unite", [](Bytes a, Offsets a_offsets, Bytes b, Offsets b_offsets, Longs place_a, Longs place_b) {
-          return unite(terms(a, a_offsets), terms(b, b_offsets), place_a.data(), place_b.data());
+          return unite(terms(a, a_offsets, place_a), terms(b, b_offsets, place_b), place_a.data(), place_b.data());
         }, "a"_a, "a_offsets"_a, "b"_a, "b_offsets"_a, "place_a"_a, "place_b"_a, Free());
   m.def("class_words", [](Offsets indptr, Vector<std::int32_t> indices, Vector<double> values, Offsets order, Offsets starts, std::size_t from, std::size_t to, std::size_t d) {
           std::vector<std::int32_t> words;
@@ -169,6 +214,12 @@ void bind_words(nb::module_& m) {
           std::vector<std::int64_t> lengths;
           {
             nb::gil_scoped_release free;
+            const Size n = length(indptr, 0) - 1;
+            check_size(values, {length(indices, 0)}, "values");
+            check_offsets(indptr, n, length(indices, 0), "indptr");
+            check_offsets(starts, length(starts, 0) - 1, length(order, 0), "starts");
+            check(from <= to && to < starts.size(), "classes from … to are needed");
+            if (!in_span(order.data() + starts.data()[from], starts.data()[to] - starts.data()[from], 0, n)) refuse_codes("order", n);
             ClassWords one(d);
             for (std::size_t c = from; c < to; ++c) {
               one.read(indptr.data(), indices.data(), values.data(), order.data(), starts.data()[c], starts.data()[c + 1]);
@@ -207,18 +258,24 @@ void bind_text(nb::module_& m) {
       .def_ro("bad", &Read::bad)
       .def_ro("why", &Read::why)
       .def("__len__", [](const Read& r) { return r.piece.length.size(); })
-      .def("lengths", [](const Read& r, Longs out) { std::copy(r.piece.length.begin(), r.piece.length.end(), out.data()); });
+      .def("lengths", [](const Read& r, Longs out) {
+        check_size(out, {static_cast<Size>(r.piece.length.size())}, "out");
+        std::copy(r.piece.length.begin(), r.piece.length.end(), out.data());
+      });
   m.def("text_count", [](Lexicon& lexicon, bool grow, Workspace& workspace, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to) {
           if (grow) return read(Counter<true>(lexicon, workspace, a.settings, a.code_points), workspace, a, docs, from, to);
           return read(Counter<false>(lexicon, workspace, a.settings, a.code_points), workspace, a, docs, from, to);
         }, "lexicon"_a, "grow"_a, "workspace"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, Free());
   m.def("text_hash", [](const Lexicon& stops, Workspace& workspace, const Analysis& a, const Documents& docs, std::size_t from, std::size_t to, u32 columns, bool signs) {
+          check(columns >= 1 && columns < 1u << 31, "1 … 2^31 − 1 columns are needed");
           return read(Hasher(stops, workspace, a.settings, a.code_points, columns, signs), workspace, a, docs, from, to);
         }, "stops"_a, "workspace"_a, "analysis"_a, "docs"_a, "from_row"_a, "to_row"_a, "columns"_a, "signs"_a, Free());
   m.def("text_survey", [](const Read& read, Columns column, bool binary, Longs length, nb::object total) {
-          std::int64_t* sums = total.is_none() ? nullptr : nb::cast<Longs>(total).data();
+          const Longs sums = total.is_none() ? Longs() : nb::cast<Longs>(total);
+          check_columns(read, column);
+          check_size(length, {static_cast<Size>(read.piece.length.size())}, "length");
           nb::gil_scoped_release free;
-          survey(read.piece, column.data(), binary, length.data(), sums);
+          survey(read.piece, column.data(), binary, length.data(), sums.is_valid() ? sums.data() : nullptr, sums.is_valid() ? sums.size() : 0);
         }, "piece"_a, "column"_a, "binary"_a, "length"_a, "total"_a.none());
   bind_fill<std::int64_t>(m);
   bind_fill<float>(m);
@@ -227,20 +284,33 @@ void bind_text(nb::module_& m) {
       .def("__init__", [](Merged* self, nb::list lexicons, nb::list desks) {
              std::vector<Lexicon*> lex;
              std::vector<Workspace*> workspace;
-             for (nb::handle h : lexicons) lex.push_back(nb::cast<Lexicon*>(h));
-             for (nb::handle h : desks) workspace.push_back(nb::cast<Workspace*>(h));
+             for (nb::handle h : lexicons) lex.push_back(&nb::cast<Lexicon&>(h));
+             for (nb::handle h : desks) workspace.push_back(&nb::cast<Workspace&>(h));
+             check(lex.size() == workspace.size(), "a workspace of each lexicon is needed");
              new (self) Merged(std::move(lex), std::move(workspace));
            }, "lexicons"_a, "desks"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def("sort", &Merged::sort, "part"_a, "level"_a, Free())
       .def("join", &Merged::join, "level"_a, Free())
       .def("__len__", &Merged::size)
-      .def("rows", [](Merged& x, Longs out) { x.rows(out.data()); }, Free())
+      .def("rows", [](Merged& x, Longs out) {
+             check_size(out, {static_cast<Size>(x.size())}, "out");
+             x.rows(out.data());
+           }, Free())
       .def("numbers", &Merged::numbers, "part"_a)
-      .def("columns", [](const Merged& x, std::size_t p, Columns column, Numbers out) { x.columns(p, column.data(), out.data()); },
+      .def("columns", [](const Merged& x, std::size_t p, Columns column, Numbers out) {
+             check_size(column, {static_cast<Size>(x.size())}, "column");
+             check_size(out, {static_cast<Size>(x.numbers(p))}, "out");
+             x.columns(p, column.data(), out.data());
+           },
            "part"_a, "column"_a, "out"_a, Free())
-      .def("lengths", [](const Merged& x, std::size_t from, std::size_t to, Columns column, Longs out) { x.lengths(from, to, column.data(), out.data()); },
+      .def("lengths", [](const Merged& x, std::size_t from, std::size_t to, Columns column, Longs out) {
+             check_terms(x, from, to, column, length(out, 0));
+             x.lengths(from, to, column.data(), out.data());
+           },
            "from_term"_a, "to_term"_a, "column"_a, "out"_a, Free())
       .def("spell", [](const Merged& x, std::size_t from, std::size_t to, Columns column, Offsets offsets, Letters out) {
+             check_offsets(offsets, length(offsets, 0) - 1, length(out, 0), "offsets");
+             check_terms(x, from, to, column, length(offsets, 0) - 1);
              x.spell(from, to, column.data(), offsets.data(), reinterpret_cast<char*>(out.data()));
            }, "from_term"_a, "to_term"_a, "column"_a, "offsets"_a, "out"_a, Free());
 }

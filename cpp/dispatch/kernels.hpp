@@ -28,8 +28,8 @@ struct CsrTallies {
 template <class C>
 struct CodeTallies {
   void (*code_range)(Dense<C> x, std::int64_t* top, std::int64_t* least);
-  void (*crosstab)(Dense<C> x, Labels rows, const std::int64_t* offset, double* table);
-  void (*pairs)(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
+  bool (*crosstab)(Dense<C> x, Labels rows, const std::int64_t* offset, double* table);
+  bool (*pairs)(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
                 double* table);
 };
 
@@ -165,9 +165,15 @@ struct IntegerLabels {
   void (*scan)(const I* y, Size n, std::uint8_t* seen, Size size, std::int32_t* code, std::int64_t* low, std::int64_t* high);
   void (*marks)(const I* y, Size n, std::int64_t low, std::uint8_t* seen);
   void (*codes)(const I* y, Size n, std::int64_t low, const std::int32_t* table, std::int32_t* code);
+  bool (*inside)(const I* values, Size n, std::int64_t low, Size size);
 };
 
-using LabelKernels = std::tuple<IntegerLabels<std::int32_t>, IntegerLabels<std::int64_t>>;
+struct RangeChecks {
+  bool (*up_to)(const std::int32_t* values, Size n, std::int32_t most);
+  bool (*ascends)(const std::int64_t* offset, Size n);
+};
+
+using LabelKernels = std::tuple<IntegerLabels<std::int32_t>, IntegerLabels<std::int64_t>, RangeChecks>;
 
 struct TextKernels {
   // Of `count` times 64 bytes. Bit i of in[b]: byte i of block b is in the ASCII set `rows`; of high[b]: it is not ASCII.

@@ -48,7 +48,7 @@ struct Ahead {
 
   template <class T>
   Ahead(Dense<T> x, Size start, Size together, Size steps) : at(nullptr), end(nullptr), lines(0) {
-    if (x.col != 1 || start + 2 * together > x.n) return;
+    if (x.col != 1 || steps == 0 || start + 2 * together > x.n) return;
     const Size bytes = together * x.row * static_cast<Size>(sizeof(T));
     at = reinterpret_cast<const char*>(x.data + (start + together) * x.row);
     end = at + bytes;

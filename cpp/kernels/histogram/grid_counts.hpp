@@ -36,6 +36,8 @@ struct Keyed {
   Size n;
 };
 
+constexpr Size grid_zero = 1 << 23;  // keys lie in −grid_zero … grid_zero − 1
+
 // A page: a mark for each of `size` keys, then their counters T (k, size). Zeros take memory only where something is
 // written.
 template <class T>
@@ -64,7 +66,7 @@ template <class T, bool marking>
 class Grid {
   using Own = Page<T>;
   static constexpr unsigned bits = Own::bits, pages = 1 << bits;
-  static constexpr Size size = Own::size, zero = 1 << 23;
+  static constexpr Size size = Own::size, zero = grid_zero;
 
  public:
   explicit Grid(Size k) : k_(k), page_(pages, nullptr) {}
@@ -193,6 +195,9 @@ class Grids {
   Grids(Size k, Size d) : k_(k) {
     for (Size j = 0; j < d; ++j) columns_.emplace_back(k);
   }
+
+  Size k() const { return k_; }
+  Size d() const { return static_cast<Size>(columns_.size()); }
 
   void add(const std::vector<Keyed>& rows) {
     const std::lock_guard<std::mutex> alone(mutex_);

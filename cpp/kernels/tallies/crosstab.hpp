@@ -17,18 +17,24 @@ void code_range(Dense<C> x, std::int64_t* top, std::int64_t* least) {
   *least = low;
 }
 
-// table[c, offset[j] + x[i, j]] += w[i]
+// table[c, offset[j] + x[i, j]] += w[i];  whether every code is a level: others are left out
 template <class C>
-void crosstab(Dense<C> x, Labels rows, const std::int64_t* offset, double* table) {
+bool crosstab(Dense<C> x, Labels rows, const std::int64_t* offset, double* table) {
   const Size width = offset[x.d];
+  bool known = true;
   for (Size i = 0; i < x.n; ++i) {
     const double w = rows.weight(i);
     double* out = table + rows.y[i] * width;
     for (Size j = 0; j < x.d; ++j) {
       const Size code = x.at(i, j);
-      if (code >= 0) out[offset[j] + code] += w;
+      if (code < 0) continue;
+      if (code < offset[j + 1] - offset[j])
+        out[offset[j] + code] += w;
+      else
+        known = false;
     }
   }
+  return known;
 }
 
 }  // namespace deciban

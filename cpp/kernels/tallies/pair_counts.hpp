@@ -9,10 +9,12 @@ namespace deciban {
 constexpr Size pair_rows = 1 << 14;  // a block: its columns, as narrow codes, stay in the second cache
 constexpr Size streams = 4;          // rows that are counted at a time, each in a table of its own: none waits for another
 
-// Codes of a block of rows, column by column, as numbers of type N; a missing cell has the code after the last level.
+// Codes of a block of rows, column by column, as numbers of type N; a missing cell has the code after the last level, and so
+// has a code that is none.
 template <class N>
 struct Narrow {
   std::vector<N> cells;
+  bool known = true;  // whether every code so far is a level
   explicit Narrow(Size d) : cells(static_cast<std::size_t>(d * pair_rows)) {}
   N* column(Size j) { return cells.data() + j * pair_rows; }
 
@@ -24,7 +26,14 @@ struct Narrow {
       for (Size j = 0; j < x.d; ++j) {
         N* out = column(j);
         const C* in = x.data + start * x.row + j * x.col;
-        for (Size i = from; i < to; ++i) out[i] = static_cast<N>(in[i * x.row] < 0 ? levels[j] : in[i * x.row]);
+        const C most = static_cast<C>(levels[j]);
+        bool above = false;
+        for (Size i = from; i < to; ++i) {
+          const C code = in[i * x.row];
+          above |= code >= most;
+          out[i] = static_cast<N>(code < 0 || code >= most ? most : code);
+        }
+        known = known && !above;
       }
     }
   }
@@ -43,9 +52,10 @@ inline void count_streams(const std::uint32_t* at, Size count, std::uint32_t* co
   for (; i < count; ++i) ++a[at[i]];
 }
 
-// table[c, start[p] + a · levels[j] + b] += w[i]  for every row i of class c and every pair p = (i, j)
+// table[c, start[p] + a · levels[j] + b] += w[i]  for every row i of class c and every pair p = (i, j);  whether every code
+// is a level
 template <class N, class C>
-void count_pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
+bool count_pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
                  double* table) {
   Narrow<N> codes(x.d);
   std::vector<std::uint32_t> base(pair_rows), at(pair_rows), counts;
@@ -82,18 +92,17 @@ void count_pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, co
       }
     }
   }
+  return codes.known;
 }
 
 // The same, by the narrowest codes that hold all levels.
 template <class C>
-void pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
+bool pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
            double* table) {
   Size most = 0;
   for (Size j = 0; j < x.d; ++j) most = std::max<Size>(most, levels[j]);
-  if (most < 256)
-    count_pairs<std::uint8_t>(x, rows, k, levels, start, width, table);
-  else
-    count_pairs<std::uint32_t>(x, rows, k, levels, start, width, table);
+  return most < 256 ? count_pairs<std::uint8_t>(x, rows, k, levels, start, width, table)
+                    : count_pairs<std::uint32_t>(x, rows, k, levels, start, width, table);
 }
 
 }  // namespace deciban

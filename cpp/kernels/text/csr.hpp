@@ -1,12 +1,13 @@
 // Pieces of counted rows → the rows of a CSR matrix: numbers become columns, columns are sorted within each row.
 #pragma once
 #include <cmath>
+#include <stdexcept>
 #include "kernels/text/tokenizer.hpp"
 
 namespace deciban::text {
 
 // How many cells each row keeps, and, where asked for, each column's total (a row counts once if `binary`).
-inline void survey(const CountedRows& piece, const u32* column, bool binary, std::int64_t* length, std::int64_t* total) {
+inline void survey(const CountedRows& piece, const u32* column, bool binary, std::int64_t* length, std::int64_t* total, std::size_t columns) {
   const Counted* cell = piece.cells.data();
   for (std::size_t i = 0; i < piece.length.size(); ++i) {
     std::int64_t kept = 0;
@@ -14,7 +15,9 @@ inline void survey(const CountedRows& piece, const u32* column, bool binary, std
       const u32 at = column[cell->id];
       if (at == nothing) continue;
       ++kept;
-      if (total != nullptr) total[at] += binary ? 1 : cell->count;
+      if (total == nullptr) continue;
+      if (at >= columns) throw std::invalid_argument("a total of every column is needed");
+      total[at] += binary ? 1 : cell->count;
     }
     length[i] = kept;
   }
@@ -34,6 +37,7 @@ void fill(const CountedRows& piece, const u32* column, u32 columns, bool binary,
       if (at != nothing) room[n++] = static_cast<u64>(at) << 32 | cell->count;
     }
     const u64* row = radix(room.data(), room.data() + most, n, 32, bits_of(columns), [](u64 v) { return v; });
+    if (static_cast<std::int64_t>(n) != indptr[i + 1] - indptr[i]) throw std::invalid_argument("room for the cells of each row is needed");
     std::int32_t* index = indices + indptr[i];
     V* value = data + indptr[i];
     for (std::size_t j = 0; j < n; ++j) {

@@ -5,6 +5,7 @@
 // as one 64-bit number, say where "a b" lies between "a", "a c" and "aa". Merging uses the lexicons and desks up: what
 // has been read for the last time is given back at once, for this is where the most memory is needed.
 #pragma once
+#include <stdexcept>
 #include "kernels/text/tokenizer.hpp"
 
 namespace deciban::text {
@@ -23,6 +24,8 @@ class Merged {
 
   // First for every part, in any order, then `join`; first for level 1 (words), then for 2-grams, and so on.
   void sort(std::size_t p, u32 level) {
+    if (p >= parts.size() || level != levels.size() + 1 || parts[p].done >= level) throw std::invalid_argument("each part is sorted once for each level, in their order");
+    parts[p].done = level;
     if (level == 1) {
       sort_words(parts[p]);
     } else {
@@ -31,6 +34,9 @@ class Merged {
   }
 
   void join(u32 level) {
+    for (const Part& part : parts)
+      if (part.done != level) throw std::invalid_argument("parts are sorted before they are joined");
+    if (level != levels.size() + 1) throw std::invalid_argument("levels are joined in their order");
     std::vector<std::size_t> head(parts.size(), 0);
     std::vector<Item> all;
     std::size_t most = 0;
@@ -55,10 +61,11 @@ class Merged {
     levels.push_back(std::move(all));
   }
 
-  std::size_t size() const { return levels.back().size(); }
+  std::size_t size() const { return levels.empty() ? 0 : levels.back().size(); }
 
   // Once, when all levels are joined: in how many rows each term occurs; 0 for words that only n-grams are made of.
   void rows(std::int64_t* out) {
+    for (Part& part : parts) part.done = nothing;  // no more levels
     std::fill(out, out + size(), 0);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       Part& part = parts[p];
@@ -77,7 +84,10 @@ class Merged {
   void columns(std::size_t p, const u32* column, u32* out) const {
     for (std::size_t id = 0; id < parts[p].rank.size(); ++id) out[id] = parts[p].rank[id] == nothing ? nothing : column[parts[p].rank[id]];
   }
-  std::size_t numbers(std::size_t p) const { return parts[p].rank.size(); }
+  std::size_t numbers(std::size_t p) const {
+    if (p >= parts.size()) throw std::invalid_argument("there are fewer parts");
+    return parts[p].rank.size();
+  }
 
   // length[j]: bytes of the term in column j, of those among [from, to).
   void lengths(std::size_t from, std::size_t to, const u32* column, std::int64_t* length) const {
@@ -93,8 +103,9 @@ class Merged {
   void spell(std::size_t from, std::size_t to, const u32* column, const std::int64_t* offsets, char* letters) const {
     for (std::size_t i = from; i < to; ++i) {
       if (column[i] == nothing) continue;
-      char *const start = letters + offsets[column[i]], *out = start;
+      char *const start = letters + offsets[column[i]], *const end = letters + offsets[column[i] + 1], *out = start;
       each_word(levels.size(), i, [&](const Words& words, const Words::Entry& word) {
+        if (end - out < static_cast<std::ptrdiff_t>(word.size) + (out != start)) throw std::invalid_argument("room for each term is needed");
         if (out != start) *out++ = ' ';
         char room[16];
         std::memcpy(out, words.text(word, room), word.size);
@@ -110,6 +121,7 @@ class Merged {
   };
   struct Part {
     Lexicon* lexicon = nullptr;
+    u32 done = 0;                         // the last level that it was sorted for
     std::vector<u32> rank, word_rank;     // of each number; among the words alone
     std::vector<u32> gram, word;          // what each number that is an n-gram is made of
     std::vector<u8> level;                // of each number
@@ -176,6 +188,7 @@ class Merged {
 
   void sort_grams(Part& part, u32 level) {
     Lexicon& lexicon = *part.lexicon;
+    if (part.rank.size() != lexicon.next) throw std::invalid_argument("lexicons have grown since they were sorted");
     if (level == 2) {
       part.gram.assign(lexicon.next, nothing);
       part.word.assign(lexicon.next, nothing);

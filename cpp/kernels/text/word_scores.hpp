@@ -3,6 +3,7 @@
 // A table of words has, for word j, cells [start[j], start[j + 1]): the classes that have the word, and a number for each.
 #pragma once
 #include <cmath>
+#include <stdexcept>
 #include "kernels/text/tokenizer.hpp"
 
 namespace deciban::text {
@@ -20,6 +21,8 @@ struct Scorer {
   const std::int64_t* start;
   const std::int32_t* label;
   const double *weight, *unit, *scale;  // scale may be null
+  u32 words;
+  std::int64_t cells;
   std::size_t k;
   Value value;
 
@@ -28,28 +31,35 @@ struct Scorer {
     if (scale != nullptr) {
       double square = 0.0;
       for (const Counted* p = cell; p < end; ++p)
-        if (const u32 j = column[p->id]; j != nothing) square += std::pow(scale[j] * worth(value, p->count), 2);
+        if (const u32 j = column[p->id]; j < words) square += std::pow(scale[j] * worth(value, p->count), 2);
       if (square > 0) size = 1.0 / std::sqrt(square);
     }
     for (; cell < end; ++cell) {
       if (cell + 16 < end) __builtin_prefetch(column + cell[16].id);
       if (cell + 10 < end)
-        if (const u32 soon = column[cell[10].id]; soon != nothing) __builtin_prefetch(start + soon);
+        if (const u32 soon = column[cell[10].id]; soon < words) __builtin_prefetch(start + soon);
       if (cell + 4 < end)
-        if (const u32 next = column[cell[4].id]; next != nothing) {
+        if (const u32 next = column[cell[4].id]; next < words) {
           __builtin_prefetch(weight + start[next]);
           __builtin_prefetch(label + start[next]);
         }
       const u32 j = column[cell->id];
-      if (j == nothing) continue;
+      if (j >= words) {
+        if (j != nothing) throw std::invalid_argument("column must hold numbers of words");
+        continue;
+      }
       const double x = worth(value, cell->count) * (scale == nullptr ? 1.0 : size * scale[j]);
       sum += x;
       const std::int64_t first = start[j], last = start[j + 1];
+      if (first < 0 || last > cells) throw std::invalid_argument("start must hold numbers of cells");
       if (last - first == static_cast<std::int64_t>(k)) {  // a word of all classes, as common words are: no need to look which
         const double* all = weight + first;
         for (std::size_t c = 0; c < k; ++c) out[c] += x * all[c];
       } else {
-        for (std::int64_t p = first; p < last; ++p) out[label[p]] += x * weight[p];
+        for (std::int64_t p = first; p < last; ++p) {
+          if (static_cast<std::size_t>(label[p]) >= k) throw std::invalid_argument("label must hold numbers of classes");
+          out[label[p]] += x * weight[p];
+        }
       }
     }
     for (std::size_t c = 0; c < k; ++c) out[c] += sum * unit[c];
@@ -76,6 +86,7 @@ class ClassWords {
     rows.clear();
     for (std::size_t r = from; r < to; ++r)
       for (std::int64_t p = indptr[order[r]]; p < indptr[order[r] + 1]; ++p) {
+        if (static_cast<std::size_t>(indices[p]) >= place.size()) throw std::invalid_argument("indices must hold numbers of columns");
         u32& at = place[static_cast<std::size_t>(indices[p])];
         if (at == nothing) {
           at = static_cast<u32>(word.size());

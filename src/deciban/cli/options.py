@@ -260,7 +260,7 @@ def print_error(error: BaseException, debug: bool) -> int:
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
-        click.echo("stopped: nothing was written", err=True)
+        click.echo("stopped: no file was written", err=True)
         return STOPPED
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)

@@ -139,6 +139,7 @@ class Counts:
     each: Callable | None = field(
         default=None, compare=False, repr=False
     )  # like `map`: does an operation's parts at once
+    known: dict = field(default_factory=dict, compare=False, repr=False)  # what was found out about the indices
 
     def __post_init__(self) -> None:
         if self.indptr.dtype != np.int64:
@@ -147,6 +148,19 @@ class Counts:
             if self.d > _INT32:
                 raise DataError(f"X has {self.d} columns, more than {_INT32}\n\nhint: hash them (HashingVectorizer)")
             object.__setattr__(self, "indices", self.indices.astype(np.int32))
+
+    @classmethod
+    def from_sparse(cls, X: Any) -> Counts:
+        """The rows of a CSR matrix; cells that are stored twice are added up."""
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        cells = X.indptr[-1]
+        return cls(X.indptr, X.indices[:cells], X.data[:cells], X.shape[1])
+
+    def __getstate__(self) -> dict:
+        """Without what was found out: it is of this process."""
+        return {**self.__dict__, "known": {}}
 
     @property
     def n(self) -> int:
@@ -241,6 +255,62 @@ class Mixed:
 
     def take(self, index: np.ndarray) -> Mixed:
         return Mixed(tuple(block.take(index) for block in self.blocks), len(np.arange(self.n)[index]))
+
+
+def check_sparse(X: Any, places: bool = True) -> None:
+    """Raise an error for a sparse matrix whose arrays do not fit each other: SciPy would read memory that is not
+    theirs. The `places` of the cells of CSR matrices may be checked later: SciPy does not look up by them.
+
+    >>> from scipy import sparse
+    >>> X = sparse.csr_matrix(np.eye(3))
+    >>> X.indices[1] = 7
+    >>> check_sparse(X)
+    Traceback (most recent call last):
+      ...
+    deciban.errors.DataError: X is damaged: `indices` has 7, but there are 3 columns
+    <BLANKLINE>
+    hint: make the matrix again; SciPy's own methods keep its arrays together
+    """
+    if X.format in ("csr", "csc", "bsr"):
+        n, d = X.shape[::-1] if X.format == "csc" else X.shape
+        tall, wide = X.blocksize if X.format == "bsr" else (1, 1)
+        of = {"csr": "columns", "csc": "rows", "bsr": "blocks of columns"}[X.format]
+        _check_lengths(X.data, indices=X.indices)
+        _check_borders(X.indptr, n // tall, len(X.indices))
+        if places or X.format != "csr":
+            check_places("indices", X.indices[: X.indptr[-1]], d // wide, of)
+    elif X.format == "coo":
+        _check_lengths(X.data, row=X.row, col=X.col)
+        check_places("row", X.row, X.shape[0], "rows")
+        check_places("col", X.col, X.shape[1], "columns")
+
+
+def _damaged(what: str) -> DataError:
+    return DataError(
+        f"X is damaged: {what}\n\nhint: make the matrix again; SciPy's own methods keep its arrays together"
+    )
+
+
+def _check_lengths(data: np.ndarray, **places: np.ndarray) -> None:
+    for name, array in places.items():
+        if array.dtype.kind not in "iu" or array.ndim != 1:
+            raise _damaged(f"`{name}` is of type {array.dtype} in {array.ndim} dimensions, not a list of whole numbers")
+        if len(array) != len(data):
+            raise _damaged(f"`{name}` has {len(array)} numbers, `data` has {len(data)}")
+
+
+def _check_borders(indptr: np.ndarray, n: int, cells: int) -> None:
+    if indptr.dtype.kind not in "iu" or indptr.shape != (n + 1,):
+        raise _damaged(f"`indptr` is of type {indptr.dtype} and shape {indptr.shape}, not {n + 1} whole numbers")
+    if indptr[0] != 0 or indptr[-1] > cells or (indptr[1:] < indptr[:-1]).any():
+        raise _damaged(f"`indptr` does not ascend from 0 to at most {cells}, the number of stored cells")
+
+
+def check_places(name: str, places: np.ndarray, limit: int, of: str) -> None:
+    """Raise an error for a number that is not in 0 … limit − 1. One pass: a negative one is large without its sign."""
+    if len(places) and int(places.view(f"u{places.dtype.itemsize}").max()) >= limit:
+        wrong = places[(places < 0) | (places >= limit)][0]
+        raise _damaged(f"`{name}` has {wrong}, but there are {limit} {of}")
 
 
 Plain = Reals | Counts | Codes

@@ -486,7 +486,13 @@ def arrow_levels(name: Name, array: Any) -> Column:
     coded = array if given else array.dictionary_encode()
     indices = coded.indices.cast("int32")
     codes = (indices.fill_null(-1) if indices.null_count else indices).to_numpy(zero_copy_only=False)
-    return (_drop_unused if given else _sorted_levels)(name, codes, coded.dictionary.to_pylist())
+    try:
+        levels = coded.dictionary.to_pylist()
+    except UnicodeDecodeError as bad:
+        raise DataError(
+            f"column `{name}` has a text that is not UTF-8 ({bad.reason})\n\nhint: decode the column from bytes again"
+        ) from None
+    return (_drop_unused if given else _sorted_levels)(name, codes, levels)
 
 
 def _physical(s: Any) -> np.ndarray:

@@ -43,13 +43,17 @@ from __future__ import annotations
 import csv
 import io
 import re
+import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, count
+from threading import Event
 from typing import Any
+
+import numpy as np
 
 from deciban.data.frames import column_label, column_labels
 from deciban.display import option, truncate
@@ -641,8 +645,8 @@ def parsed(
 ) -> pa.Table:
     """Those columns of the rows in a block of text; raises ArrowInvalid or `Unread`."""
     wrapped = b'"' in block and any(line.count(b'"') % 2 for line in block.split(b"\n"))
-    table = arrow_csv.read_csv(
-        pa.BufferReader(block),
+    table = _read_block(
+        block,
         read_options=arrow_csv.ReadOptions(
             column_names=list(look.columns),
             block_size=1 << 20 if use_threads else max(LINES_BLOCK, len(block)),
@@ -658,6 +662,22 @@ def parsed(
         ),
     )
     return numeric(table, types)
+
+
+RELEASE = 5.0  # seconds that a failed parser has to let go of its block
+
+
+def _read_block(block: bytes, **options: Any) -> pa.Table:
+    """A block of text as a table. After a failure or Ctrl-C threads of Arrow may still hold the block. They are waited
+    for: one that lets go of an object of Python while the interpreter exits ends the process by a signal."""
+    held, released = np.frombuffer(block, dtype=np.uint8), Event()
+    weakref.finalize(held, released.set).atexit = False
+    try:
+        return arrow_csv.read_csv(pa.BufferReader(pa.py_buffer(held)), **options)
+    except BaseException:
+        del held
+        released.wait(RELEASE)
+        raise
 
 
 def _with_lines(block: bytes, table: pa.Table) -> LinesPiece:
@@ -677,8 +697,8 @@ def _lines(block: bytes) -> pa.Array:
     if _UNUSED_CHAR.encode() in block:
         return pa.array([line.removesuffix(b"\r") for line in block.split(b"\n") if line.strip(b"\r")], pa.binary())
     return (
-        arrow_csv.read_csv(
-            pa.BufferReader(block),
+        _read_block(
+            block,
             read_options=arrow_csv.ReadOptions(column_names=["line"], block_size=1 << 20),
             parse_options=arrow_csv.ParseOptions(delimiter=_UNUSED_CHAR, quote_char=False),
             convert_options=arrow_csv.ConvertOptions(column_types={"line": pa.binary()}, null_values=[]),

@@ -10,7 +10,7 @@ from typing import Any
 from deciban.errors import DataError
 from deciban.io import batches as cells
 from deciban.io.arrow import pa
-from deciban.io.source import ROWS, Piece, Source
+from deciban.io.source import ROWS, Piece, Source, validate
 
 PARQUET, ARROW, FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
 RUN = 32 << 20  # bytes of the row groups that one thread reads before another one may go on
@@ -116,7 +116,7 @@ def read_arrow(path: Path | pa.BufferReader, name: str, magic: bytes, size: int 
         if magic.startswith(FEATHER):
             from pyarrow import feather
 
-            table = feather.read_table(path)
+            table = validate(feather.read_table(path))
             return Source(name, "Feather", table.schema, lambda: iter(table.to_batches()), bulk=float(table.nbytes))
         stream = pa.OSFile(str(path)) if isinstance(path, Path) else path
         reader = pa.ipc.open_file(stream) if magic.startswith(ARROW) else pa.ipc.open_stream(stream)
@@ -129,7 +129,7 @@ def read_arrow(path: Path | pa.BufferReader, name: str, magic: bytes, size: int 
         try:
             for batch in (reader.get_batch(i) for i in range(many)) if many is not None else reader:
                 seen[0] += 1
-                yield from pa.Table.from_batches([batch]).to_batches(max_chunksize=ROWS)
+                yield from pa.Table.from_batches([validate(batch)]).to_batches(max_chunksize=ROWS)
         except (pa.ArrowInvalid, OSError) as error:
             raise _damaged(name, "Arrow", error) from None
 
@@ -152,7 +152,7 @@ def _batch(path: Path, name: str, number: int, columns: list[int] | None) -> Ite
     try:
         options = pa.ipc.IpcReadOptions(included_fields=columns, use_threads=False)
         with pa.OSFile(str(path)) as file:
-            batch = pa.ipc.open_file(file, options=options).get_batch(number)
+            batch = validate(pa.ipc.open_file(file, options=options).get_batch(number))
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(name, "Arrow", error) from None
     yield from pa.Table.from_batches([batch]).to_batches(max_chunksize=ROWS)

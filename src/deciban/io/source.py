@@ -148,7 +148,7 @@ def of(data: Any) -> Source:
         data = data.collect_batches(maintain_order=True, chunk_size=ROWS) if _batched(data) else data.collect()
     if _framed(data):
         reader = _reader(data)
-        return Source(name, "a stream of Arrow batches", reader.schema, lambda: _short(reader), like=like)
+        return Source(name, "a stream of Arrow batches", reader.schema, lambda: _short(reader, name), like=like)
     if callable(data):
         data = data()
     if not isinstance(data, Iterable):
@@ -188,9 +188,9 @@ def _of_frames(given: Iterator[Any], name: str) -> Source:
     reader = _reader(first)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        yield from _short(reader)
+        yield from _short(reader, name)
         for frame in given:
-            yield from _short(_reader(frame))
+            yield from _short(_reader(frame), name)
 
     return Source(name, "frames, one by one", reader.schema, batches, like=[first])
 
@@ -238,9 +238,29 @@ def _intervals_named(frame: Any) -> Any:
     return frame
 
 
-def _short(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+
+
+def validate(rows: pa.RecordBatch | pa.Table) -> Any:
+    """The same rows, if all places that cells name are there; else an ArrowInvalid."""
+    for column in rows.columns:
+        validate_column(column)
+    return rows
+
+
+def validate_column(column: pa.Array | pa.ChunkedArray) -> None:
+    """The same of a column. That texts are UTF-8 is found out where they are read."""
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
+        (chunk.view(BYTES[chunk.type]) if chunk.type in BYTES else chunk).validate(full=True)
+
+
+def _short(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[pa.RecordBatch]:
     """The same rows in batches of limited size."""
     for batch in batches:
+        try:
+            validate(batch)
+        except pa.ArrowInvalid as error:
+            raise DataError(f"{name} is damaged ({error})\n\nhint: read or make it again") from None
         starts = range(0, max(batch.num_rows, 1), ROWS)
         yield from (batch.slice(start, ROWS) for start in starts) if len(starts) > 1 else (batch,)
 

@@ -15,11 +15,11 @@ import importlib
 import os
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
-from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, class_borders
+from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, check_places, class_borders
 from deciban.errors import InstructionSetError
 from deciban.ops import spec
 from deciban.ops.packed import Packed
@@ -96,6 +96,23 @@ def _missing(x: Reals | Counts) -> bool:
     return any(bool(np.isnan(cells).any()) for cells in (x.arrays if isinstance(x, Reals) else [x.stored]))
 
 
+def csr(x: Counts) -> tuple:
+    """(borders, columns, values) as the kernels take them; the columns are checked once."""
+    if "columns" not in x.known:
+        x.known["columns"] = _core.CheckedColumns(x.indices, x.d)
+    return x.indptr, x.known["columns"], x.values
+
+
+def check_columns(x: Counts) -> Counts:
+    """The same rows; an error for a cell outside of the columns."""
+    with suppress(ValueError):
+        if _core is not None:
+            csr(x)
+            return x
+    check_places("indices", x.indices, x.d, "columns")
+    return x
+
+
 def in_rows(x: Reals) -> Reals:
     """The same cells, those of a row side by side."""
     if _core is None or not isinstance(x, ColumnBlock):
@@ -139,7 +156,7 @@ def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> Non
 
     def fill(classes: tuple[int, int]) -> None:
         tables = (table[slice(*classes)] for table in out)
-        getattr(_core, name)(x.indptr, x.indices, x.values, y, w, classes[0], *extra, *tables)
+        getattr(_core, name)(*csr(x), y, w, classes[0], *extra, *tables)
 
     k = len(out[0])
     deque(map(fill, [(0, k)]) if x.each is None else x.each(fill, class_borders(x, y, k)), maxlen=0)
@@ -237,7 +254,7 @@ def affine(
     if _core is None or not packed.k or (isinstance(x, Reals) and above is None and packed.rows.size > _SMALL**2):
         return spec.affine(x, packed.table, bias, share, above, strict)
     out = np.empty((x.n, len(bias)))
-    cells = (x.values,) if isinstance(x, Reals) else (x.indptr, x.indices, x.values)
+    cells = (x.values,) if isinstance(x, Reals) else csr(x)
     name = ("affine" if isinstance(x, Reals) else "csr_affine") + ("" if above is None else "_above")
     getattr(_core, name)(*cells, packed.rows, bias, *(() if above is None else (above,)), out)
     return out if strict or all_finite(out) or not _missing(x) else spec.affine(x, packed.table, bias, share, above)
@@ -266,7 +283,7 @@ def _quadratic_sparse(x: Counts, mean, scale, bias, share) -> np.ndarray:
     a, b = Packed.of(mean * scale**2).rows, Packed.of(-0.5 * scale**2).rows
     out = np.empty((x.n, len(bias)))
     zeros = bias - 0.5 * ((mean * scale) ** 2).sum(axis=1)
-    _core.csr_quadratic(rest.indptr, rest.indices, rest.values, a, b, zeros, out)
+    _core.csr_quadratic(*csr(rest), a, b, zeros, out)
     if not all_finite(out) and _missing(rest):
         out = spec.quadratic_diagonal(rest, mean, scale, bias, share)
     return out + start

@@ -25,7 +25,7 @@ def add_digests(x: Plain, factor: np.ndarray, out: np.ndarray) -> None:
     if core is None:
         spec.add_digests(x, factor, out)
     elif isinstance(x, Counts):
-        core.csr_digest_cells(x.indptr, x.indices, x.values, factor, out)
+        core.csr_digest_cells(*ops.csr(x), factor, out)
     elif isinstance(x, Codes):
         core.digest_codes(x.values, factor, out)
     else:

@@ -43,7 +43,7 @@ def slope(x: Reals | Counts, y: np.ndarray, w: np.ndarray | None, coef: np.ndarr
     gradient = np.zeros(coef.shape)
     if isinstance(x, Reals):
         return core.logistic_slope(x.values, y, w, coef, gradient), gradient
-    return core.csr_logistic_slope(x.indptr, x.indices, x.values, x.d, y, w, coef, m, gradient), gradient
+    return core.csr_logistic_slope(*ops.csr(x), x.d, y, w, coef, m, gradient), gradient
 
 
 def product(x: Reals | Counts, w: np.ndarray | None, coef: np.ndarray, v: np.ndarray, m: int) -> np.ndarray:
@@ -55,7 +55,7 @@ def product(x: Reals | Counts, w: np.ndarray | None, coef: np.ndarray, v: np.nda
     if isinstance(x, Reals):
         core.logistic_product(x.values, w, coef, v, out)
     else:
-        core.csr_logistic_product(x.indptr, x.indices, x.values, x.d, w, coef, v, m, out)
+        core.csr_logistic_product(*ops.csr(x), x.d, w, coef, v, m, out)
     return out
 
 
@@ -69,7 +69,7 @@ def diagonal(
     sums = tuple(np.zeros(coef.shape) for _ in range(3))
     if isinstance(x, Reals):
         return core.logistic_diagonal(x.values, y, w, coef, *sums), *sums
-    return core.csr_logistic_diagonal(x.indptr, x.indices, x.values, x.d, y, w, coef, m, *sums), *sums
+    return core.csr_logistic_diagonal(*ops.csr(x), x.d, y, w, coef, m, *sums), *sums
 
 
 def curve(
@@ -112,8 +112,8 @@ def lasso_columns(x, q, share, g, w, lasso, ridge, order, least: float, most: in
     if core is None or x.indices.dtype != np.int32:
         return spec.lasso_columns(x, q, share, g, w, lasso, ridge, order, least, most)
     d, u, mean = np.zeros_like(g), np.zeros(q.shape), np.zeros(q.shape[1])
-    indptr = x.indptr.astype(np.int64)
-    bent = core.lasso_columns(indptr, x.indices, x.data, q, share, g, w, lasso, ridge, order, least, most, u, mean, d)
+    indptr, rows = x.indptr.astype(np.int64), core.CheckedColumns(x.indices, len(mean))
+    bent = core.lasso_columns(indptr, rows, x.data, q, share, g, w, lasso, ridge, order, least, most, u, mean, d)
     return d, bent
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from deciban.data import frames
-from deciban.data.blocks import Codes, ColumnBlock, Counts, Mixed, Plain, Reals, borders
+from deciban.data.blocks import Codes, ColumnBlock, Counts, Mixed, Plain, Reals, borders, check_sparse
 from deciban.display import is_missing
 from deciban.engines import threads
 from deciban.ops import spec
@@ -119,7 +119,8 @@ def _parts(X: Any, schema: Schema | None) -> tuple[int, list[Part]]:
 def _read(X: Any) -> Reals | Counts | list[frames.Column]:
     """User input as a block if all cells are numbers, else as columns."""
     if sparse.issparse(X):
-        return _counts(X)
+        check_sparse(X)
+        return Counts.from_sparse(sparse.csr_array(X))
     if isinstance(X, list) and X and isinstance(X[0], frames.Column):
         return X
     X = frames.records(X)
@@ -130,14 +131,6 @@ def _read(X: Any) -> Reals | Counts | list[frames.Column]:
         cells = np.asarray(X, dtype=object)  # in a mixed list, numbers stay numbers
     cells = cells[:, None] if cells.ndim == 1 else cells
     return Reals(cells) if cells.dtype.kind in "fiub" else frames.columns(cells)
-
-
-def _counts(X: Any) -> Counts:
-    X = sparse.csr_array(X)
-    if not X.has_canonical_format:  # sum duplicate entries
-        X = X.copy()
-        X.sum_duplicates()
-    return Counts(X.indptr, X.indices, X.data, X.shape[1])
 
 
 def _of_columns(columns: Sequence[frames.Column]) -> list[Part]:

@@ -50,7 +50,7 @@ from sklearn.utils.validation import _num_samples as count_rows  # noqa: F401
 
 from deciban import ops
 from deciban.data import frames
-from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals
+from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, check_sparse
 from deciban.data.frames import Column
 from deciban.display import format_list
 from deciban.errors import DataError, DecibanError, SupportError, levels_up
@@ -218,6 +218,8 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A NumPy array with the right number of columns needs no further checks."""
     if _ready(X) and _same_columns(estimator, X):
         return _block(X, block)
+    if sparse.issparse(X):
+        check_sparse(X, places=False)
     X = frames.with_text_names(frames.without(frames.records(X), estimator.__dict__.get("_left_out", ())))
     if isinstance(X, frames.Records):
         return _block(from_records(X, _known_names(estimator, X), block), block)
@@ -307,6 +309,8 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
+    if sparse.issparse(X):
+        check_sparse(X, places=False)
     X = frames.with_text_names(frames.records(X))
     if isinstance(X, frames.Records):
         return _training_records(estimator, X, y, block, reset, least)
@@ -373,12 +377,7 @@ def _block(X: Any, block: str) -> Block:
         X = X.astype(np.float64)
     if block == "codes":
         return Codes(X, floor=0)
-    if not sparse.issparse(X):
-        return Reals(X)
-    if not X.has_canonical_format:  # sum duplicate entries
-        X = X.copy()
-        X.sum_duplicates()
-    return Counts(X.indptr, X.indices, X.data, X.shape[1])
+    return ops.check_columns(Counts.from_sparse(X)) if sparse.issparse(X) else Reals(X)
 
 
 def check_levels(x: Codes) -> None:

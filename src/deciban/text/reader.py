@@ -92,9 +92,22 @@ def _batches(source: Source) -> Iterator[Any]:
 
 def _arrow(texts: Any) -> list | None:
     """The texts of an Arrow column (pandas and polars have them too) without a copy; None if it is not one."""
+    _check_arrow(texts)
     if hasattr(texts, "__arrow_c_stream__"):
         return ops.core().arrow_documents(texts.__arrow_c_stream__())
     return ops.core().arrow_document(*texts.__arrow_c_array__()) if hasattr(texts, "__arrow_c_array__") else None
+
+
+def _check_arrow(texts: Any) -> None:
+    """Raise an error for a column of pyarrow whose offsets lead out of its bytes."""
+    if type(texts).__module__.partition(".")[0] != "pyarrow":
+        return
+    from deciban.io.source import pa, validate_column
+
+    try:
+        validate_column(texts)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"the column of texts is damaged ({error})\n\nhint: read it again") from None
 
 
 def _lists(texts: Any) -> Iterator[list]:
