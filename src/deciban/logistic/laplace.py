@@ -98,7 +98,7 @@ class LaplacePosterior:
         return self.mode + (rng.standard_normal((n, self.mode.size)) @ root.T).reshape(n, *self.mode.shape)
 
     def _proba(self, x: Reals | Counts) -> np.ndarray:
-        a = x.dense()
+        a = _nearer(x.dense())
         if not len(a):
             return np.empty((0, len(self.mode) + 1))
         if self.intercept:
@@ -110,6 +110,16 @@ class LaplacePosterior:
             for c in range(b + 1):
                 shared[:, b, c] = shared[:, c, b] = np.einsum("np,np->n", a @ blocks[b, :, c], a)
         return averaged(a @ self.mode.T, shared)
+
+
+FAR = 1e150  # cells whose squares are finite
+
+
+def _nearer(a: np.ndarray) -> np.ndarray:
+    """Rows (n, d) with cells up to FAR: further out in the same direction the probabilities stay the same."""
+    top = np.abs(a).max(axis=1, initial=0.0, keepdims=True)
+    far = (top > FAR) & (top < np.inf)
+    return np.where(far, a / np.where(far, top, 1.0) * FAR, a) if far.any() else a
 
 
 def averaged(margins: np.ndarray, shared: np.ndarray) -> np.ndarray:

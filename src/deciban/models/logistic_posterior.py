@@ -99,6 +99,7 @@ class LogisticPosterior:
                 scores = affine(x, coef, bias)
         if not ops.all_finite(scores):
             inputs.check_finite(x, self.reader.names)
+            scores = _far_scores(x, coef, bias, scores)
         return scores
 
     def slope(self, X: Any, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -164,6 +165,21 @@ def affine(x: Block, coef: np.ndarray, bias: np.ndarray) -> np.ndarray:
     if x.cells >= coef.size:
         return ops.affine(x, coef, bias, strict=True)
     return matrix(x) @ coef.T + bias
+
+
+LARGEST = np.finfo(np.float64).max / 4  # differences of such scores are finite
+
+
+def _far_scores(x: Block, coef: np.ndarray, bias: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Scores, those that overflow from the cells over the largest of their row, as far as doubles go."""
+    far = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+    assert isinstance(x, Reals | Counts)
+    cells = x.take(far).dense()
+    top = np.abs(cells).max(axis=1, initial=1.0, keepdims=True)
+    out = scores.copy()
+    with np.errstate(over="ignore"):
+        out[far] = np.clip(((cells / top) @ coef.T + bias / top) * top, -LARGEST, LARGEST)
+    return out
 
 
 def matrix(x: Block) -> Any:

@@ -225,7 +225,7 @@ def features(estimator: Any, X: Any, block: str) -> Block:
         return _block(from_records(X, _known_names(estimator, X), block), block)
     check_columns(X, block, estimator.__dict__.get("feature_names_in_"))
     with cells_named(X, block):
-        return _block(validate_data(estimator, to_numpy(X), reset=False, **_rules(block)), block)
+        return _block(validate_data(estimator, _unmasked(to_numpy(X)), reset=False, **_rules(block)), block)
 
 
 def _target_checked(read: Callable) -> Callable:
@@ -317,7 +317,7 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
     check_columns(X, block, None if reset else estimator.__dict__.get("feature_names_in_"))
     with cells_named(X, block):
         X, y = validate_data(
-            estimator, to_numpy(X), to_numpy(y), reset=reset, ensure_min_samples=least, **_rules(block)
+            estimator, _unmasked(to_numpy(X)), to_numpy(y), reset=reset, ensure_min_samples=least, **_rules(block)
         )
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
@@ -397,6 +397,12 @@ def to_numpy(X: Any) -> Any:
         return X
     xp, _ = array_api().get_namespace(X)
     return array_api()._convert_to_numpy(X, xp)
+
+
+def _unmasked(X: Any) -> Any:
+    """X; of a masked array a plain one, with NaN where cells are masked: scikit-learn would read what is under the
+    mask."""
+    return np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else X
 
 
 def array_api() -> Any:
