@@ -103,7 +103,9 @@ class Columns:
 
     def learned(self, start: int, stop: int, i: int) -> Counts:
         """Training rows start … stop in the columns of size i."""
-        return Counts(self.known.indptr[start : stop + 1], self.known_at, self.known.data, self.wide(i))
+        ends = self.known.indptr[start : stop + 1]
+        own = slice(ends[0], ends[-1])  # later rows have more columns
+        return Counts(ends - ends[0], self.known_at[own], self.known.data[own], self.wide(i))
 
     def known_rows(self, stop: int, i: int) -> Any:
         """The training rows up to there as a matrix."""
