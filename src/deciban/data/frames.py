@@ -95,7 +95,8 @@ class Column:
             return self
         known, code = np.unique(self.values, return_inverse=True)
         missing = np.isnan(known)
-        large = known[np.abs(known) >= 2.0**53] if known.dtype.kind == "f" else known[:0]
+        size = np.abs(known)  # identifiers are 64 bit numbers at most
+        large = known[(size >= 2.0**53) & (size <= 2.0**64)] if known.dtype.kind == "f" else known[:0]
         if len(large):
             raise DataError(
                 f"column `{self.label}` holds {large[0]:.17g} as a level, and of whole numbers beyond 2^53 several are "
