@@ -33,7 +33,7 @@ def test_it_is_that_of_scikit_learn():
     x, y, _ = rows(2)
     x = sparse.csr_matrix(x)
     settings = {"l1_ratio": 1.0, "C": 0.5, "fit_intercept": False, "max_iter": 5000}
-    theirs = Sklearn(solver="liblinear", tol=1e-10, **settings).fit(x, y)
+    theirs = Sklearn(solver="liblinear", tol=1e-10, random_state=0, **settings).fit(x, y)
     ours = LogisticRegression(tol=1e-9, **settings).fit(x, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
 
