@@ -59,7 +59,7 @@ inline Doc viewed(const ArrowArray& a, std::int64_t i) {
   std::memcpy(part, view, 16);
   check_place(part[0] >= 0);
   if (part[0] > 12) {
-    const std::int64_t buffers = a.n_buffers - 3;  // beside those of nulls, views and sizes
+    const std::int64_t buffers = a.n_buffers - 3;  // less the buffers of nulls, views and sizes
     check_place(part[2] >= 0 && part[2] < buffers && part[3] >= 0);
     check_place(std::int64_t{part[3]} + part[0] <= static_cast<const std::int64_t*>(a.buffers[a.n_buffers - 1])[part[2]]);
   }
