@@ -18,7 +18,7 @@ import deciban
 from deciban import LeastSquaresClassifier, LogisticRegression, Perceptron
 from deciban.data.blocks import Reals, Table
 from deciban.errors import DataError
-from deciban.solvers.rules import SOFTMAX, learn_row_by_row
+from deciban.solvers.update_rules import SOFTMAX, learn_row_by_row
 
 from .support.cli import output
 

@@ -37,7 +37,7 @@ from deciban.rows.readers import ArrayReader
 from deciban.solvers.base import State, solve
 from deciban.solvers.gradient import squared_lengths
 from deciban.solvers.history import History, Recorder
-from deciban.solvers.rules import IDENTITY, THRESHOLD, Online, Plain, PlainGradient, Response, at_point, targets
+from deciban.solvers.update_rules import IDENTITY, THRESHOLD, Online, Plain, PlainGradient, Response, at_point, targets
 
 
 @dataclass(frozen=True, eq=False, repr=False)

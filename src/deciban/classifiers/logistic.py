@@ -76,7 +76,7 @@ from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, Rows
 from deciban.solvers.base import Solution
 from deciban.solvers.gradient import OnlineAverage
 from deciban.solvers.history import History, Recorder
-from deciban.solvers.rules import at_point
+from deciban.solvers.update_rules import at_point
 
 FAR = 1e-3  # predicted gain of another step, in nats, above which coefficients are not at the optimum
 SMALL = 1 << 24  # largest number of multiplications of the check for separation after a fit without penalty

@@ -90,8 +90,8 @@ def _unfolded(folded: Scaled | ReducedObjective, state: State) -> State:
 
 
 def follow(rule: Solver, objective: Any, w: np.ndarray | None, tol: float, max_iter: int, watch: Any) -> Solution:
-    """The steps of a plain rule (`solvers.rules`) from w (None: zeros), as they are: the objective is not replaced by
-    an equivalent one, and the result is neither centred nor refined."""
+    """The steps of a plain rule (`solvers.update_rules`) from w (None: zeros): the objective is not replaced by an
+    equivalent one, and the result is neither centred nor refined."""
     with np.errstate(all="ignore"):
         return solve(rule, objective, np.zeros(objective.size) if w is None else w, tol, max_iter, watch)
 

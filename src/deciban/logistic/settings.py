@@ -19,7 +19,7 @@ import numpy as np
 
 from deciban.errors import levels_up
 from deciban.logistic.objective import Objective, penalties
-from deciban.solvers.rules import Online, PlainGradient, PlainNewton
+from deciban.solvers.update_rules import Online, PlainGradient, PlainNewton
 
 OURS = ("auto", "newton", "coordinate", "gradient", "sgd", "online")
 THEIRS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -38,7 +38,7 @@ class Settings:
     ratio: float = 0.0  # of the L1 penalty
     candidates: Any = None  # "auto", or the values from which C is chosen; the penalties are those of C = 1 until then
     needs_all_rows: str = ""  # the setting that needs all rows in memory, if there is one
-    rule: Any = None  # the plain rule that is followed (`solvers.rules`); None: a solver that finds the minimum
+    rule: Any = None  # the plain rule that is followed (`solvers.update_rules`); None: a solver that finds the minimum
 
     @classmethod
     def from_model(cls, model: Any, C: Any = None) -> Settings:

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
     from deciban.plots.distributions import densities, sigmoid
     from deciban.plots.evidence import coefficient_path, inclusion, learning_curve, top_words, waterfall
-    from deciban.plots.histories import error_surface, training
     from deciban.plots.networks import graph
     from deciban.plots.nomograms import nomogram
     from deciban.plots.regions import decision_regions
+    from deciban.plots.training_history import error_surface, training
 
 _HOMES = {
     "coefficient_path": "evidence",
     "confusion_matrix": "curves",
     "decision_regions": "regions",
     "densities": "distributions",
-    "error_surface": "histories",
+    "error_surface": "training_history",
     "graph": "networks",
     "inclusion": "evidence",
     "learning_curve": "evidence",
@@ -37,7 +37,7 @@ _HOMES = {
     "roc": "curves",
     "sigmoid": "distributions",
     "top_words": "evidence",
-    "training": "histories",
+    "training": "training_history",
     "waterfall": "evidence",
 }
 
