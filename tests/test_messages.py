@@ -179,7 +179,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: gauss().forget([[40.0, 1.0]], ["a"]),
         ForgetError,
-        "row 0 (40, 1) of class 'a' was never learned\n\n"
+        "row 0 (40, 1) of class 'a' was never learned, or is removed already\n\n"
         "hint: forget only rows (and weights) that went through fit or partial_fit, with their labels",
     ),
     (

@@ -23,6 +23,7 @@ _HOMES = {  # public name → module; `__init__.pyi` is written from this table 
     "HashingVectorizer": "text.vectorizers",
     "KDependenceBayes": "classifiers.structured",
     "LeastSquaresClassifier": "classifiers.linear",
+    "LedgerKey": "tallies.ledger",
     "LinearDiscriminantAnalysis": "classifiers.discriminant",
     "LogisticRegression": "classifiers.logistic",
     "MixedNB": "classifiers.mixed",

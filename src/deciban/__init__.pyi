@@ -45,6 +45,7 @@ from deciban.model_selection.evaluate import evaluate as evaluate
 from deciban.model_selection.leakage import find_leakage as find_leakage
 from deciban.model_selection.learning_curve import learning_curve as learning_curve
 from deciban.reports import report as report
+from deciban.tallies.ledger import LedgerKey as LedgerKey
 from deciban.text.vectorizers import CountVectorizer as CountVectorizer
 from deciban.text.vectorizers import HashingVectorizer as HashingVectorizer
 from deciban.text.vectorizers import TfidfVectorizer as TfidfVectorizer

@@ -71,7 +71,7 @@ from deciban.models import held_out
 from deciban.models.em import fill_missing, left_out
 from deciban.models.known_parameters import given_state
 from deciban.models.learn_feature_weights import weighted
-from deciban.models.model import Known, Spec, State, TallyPass, tally_of
+from deciban.models.model import Known, Spec, State, TallyPass, ledger_tags, tally_of
 from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPosterior, in_decibans
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
@@ -81,7 +81,8 @@ from deciban.rows.predictions import PredictBatch, columns_for
 from deciban.rows.readers import warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, ColumnRoles, Rows
 from deciban.rows.sampling import SIZE
-from deciban.tallies import Bundle
+from deciban.tallies import Bundle, RowLedger
+from deciban.tallies.ledger import LedgerKey, key_check
 
 _GUARD = Lock()
 _LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by model: locks are not part of a pickle or a copy
@@ -90,6 +91,7 @@ INDEX = re.compile(r"__index_level_\d+__")  # pandas' name of an unnamed index i
 SEARCHED = 1000  # rows that are searched one by one for one that was never learned
 COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}  # constraints of a setting
 PRIORS = ["array-like", Mapping, StrOptions({"uniform"}), None]  # valid values of the setting
+LEDGER: dict[str, list] = {"ledger": ["boolean", LedgerKey]}
 CLASS_WEIGHT: dict[str, list] = {"class_weight": [StrOptions({"balanced"}), Mapping, None]}
 
 
@@ -843,6 +845,7 @@ class Generative(Classifier):
             if before is None:
                 _, state = self._tallied(spec, rows)
             else:
+                check_ledger(spec.ledger, before.ledger)
                 state = replace(before, spec=spec, calibration=None, weights=None)
                 tally_pass = TallyPass(spec, before.known)
                 more = rows.total(tally_pass, tally_pass.size(table))
@@ -853,11 +856,11 @@ class Generative(Classifier):
     def forget(self, X, y, sample_weight=None) -> Self:
         """Remove rows from the model: the state is that of a model never trained on them.
 
-        Rows that were never learned raise an error where the state shows it. Counts of distinct rows (structured
-        models) always show it. Counts by column (levels, histogram cells) show a cell that no row of the class has, but
-        not a row composed of cells of other rows. Means and sums of squares show more rows of a class than were
-        learned, and values further out than any row can have been, but not another value within the range of those
-        learned.
+        Rows that were never learned raise an error where the state shows it. A ledger (`ledger=True`) and counts of
+        distinct rows (`BayesNet`, `KDependenceBayes`) always show it. Counts by column (levels, histogram cells) show a
+        cell that no row of the class has, but not a row composed of cells of other rows. Means and sums of squares show
+        more rows of a class than were learned, and values further out than any row can have been, but not another value
+        within the range of those learned.
 
         Parameters
         ----------
@@ -885,6 +888,7 @@ class Generative(Classifier):
             self._check_updatable()
             found = state.reader.training(X, y, first=False)
             self._check_known(found.y)
+            check_ledger(self._spec().ledger, state.ledger)
             _, codes = inputs.labels(found.y, state.classes)
             table = Table(found.x, codes, inputs.weights(sample_weight, codes), len(state.classes), found.reader.schema)
             grown = replace(state, spec=self._spec()).in_schema(found.reader.schema)
@@ -917,11 +921,16 @@ class Generative(Classifier):
                 f"{asked[c]:g} rows of class {self.classes_.tolist()[c]!r} to forget, but the model has {have[c]:g}"
                 f"\n\nhint: {hint}"
             )
-        for row in range(min(table.n, SEARCHED)):
+        ledger, unknown = state.ledger, None
+        if ledger is not None and state.spec.ledger is not None:
+            unknown = np.flatnonzero(~ledger.holds(ledger_tags(table, state.spec.ledger), table.y))
+        for row in range(min(table.n, SEARCHED)) if unknown is None else unknown[:1].tolist():
             if (state.tally - state.tallied(table.rows(row, row + 1))).short().any():
                 label = self.classes_.tolist()[table.y[row]]
                 cells = frames.cells_of(X, row)
-                return ForgetError(f"row {row}{cells} of class {label!r} was never learned\n\nhint: {hint}")
+                return ForgetError(
+                    f"row {row}{cells} of class {label!r} was never learned, or is removed already\n\nhint: {hint}"
+                )
         labels = [repr(label) for label in self.classes_[np.unique(table.y)].tolist()]
         return ForgetError(
             f"not all of these rows of class {', '.join(labels)} were learned, or not as often\n\nhint: {hint}"
@@ -1276,6 +1285,20 @@ class Generative(Classifier):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
+
+
+def check_ledger(key: LedgerKey | None, ledger: RowLedger | None) -> None:
+    """Raise an error where the setting `ledger` is not the one that rows were learned with."""
+    if (key is None) != (ledger is None):
+        raise NotAdditiveError(
+            f"rows were learned with{'out' if ledger is None else ''} a ledger, but `ledger` is "
+            f"{'False' if key is None else 'set'}\n\nhint: set `ledger` back, or fit again on all rows"
+        )
+    if key is not None and ledger is not None and key_check(key) != ledger.key_check:
+        raise NotAdditiveError(
+            "the ledger of this model has another key\n\n"
+            "hint: model.set_params(ledger=LedgerKey(...)) with the key of training, which a model file does not hold"
+        )
 
 
 def given_parameters(model: Any) -> str:

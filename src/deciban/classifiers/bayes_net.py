@@ -89,6 +89,9 @@ class BayesNet(StructuredNB):
         missing and ignores unknown ones; "strict" raises an error.
     calibrate : bool
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -162,6 +165,7 @@ class BayesNet(StructuredNB):
         class_weight=None,
         columns="align",
         calibrate=False,
+        ledger=False,
     ):
         self.edges = edges
         self.target = target
@@ -175,6 +179,7 @@ class BayesNet(StructuredNB):
         self.class_weight = class_weight
         self.columns = columns
         self.calibrate = calibrate
+        self.ledger = ledger
 
     # networks with given tables
 

@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from deciban.classifiers.base import PRIORS, Generative, HasMethods, Interval, StrOptions
+from deciban.classifiers.base import LEDGER, PRIORS, Generative, HasMethods, Interval, StrOptions
 from deciban.data.blocks import Block, Reals
 from deciban.decision import Prior
 from deciban.errors import DataError, NotAdditiveError, levels_up
@@ -36,6 +36,7 @@ from deciban.rows.readers import ArrayReader
 from deciban.rows.rows import ArrayRows, Rows
 from deciban.rows.schema import Schema
 from deciban.tallies import Quartic, Scatter
+from deciban.tallies.ledger import key_from_setting
 
 SHRINKAGES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)  # candidates for leave-one-out
 BLENDS = (0.0, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97)  # below 1, which has another tally
@@ -49,6 +50,7 @@ SOLVED: dict[str, list] = {  # settings that LDA and QDA share
     "covariance_estimator": [HasMethods("fit"), None],
     "estimate": [StrOptions({"plugin", "bayes"})],
     "calibrate": ["boolean"],
+    **LEDGER,
 }
 
 
@@ -104,7 +106,8 @@ class DiscriminantAnalysis(Generative):
     def _make_spec(self, family: Callable, **more: Any) -> Spec:
         prior = Prior(self.priors, sum="renormalised")
         name, settings = type(self).__name__, self.get_params(deep=False)
-        return Spec(name, settings, family, prior, fill_missing=filler, eager=True, **more)
+        ledger = key_from_setting(self.ledger)
+        return Spec(name, settings, family, prior, fill_missing=filler, eager=True, ledger=ledger, **more)
 
     def _check_complete(self, state: State) -> None:
         seen, complete = state.n, state.tally.parts[1].n
@@ -363,6 +366,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "bayes": means and covariance are integrated out.
     calibrate : bool
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -425,6 +431,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         ddof=0,
         estimate="plugin",
         calibrate=False,
+        ledger=False,
     ):
         self.solver = solver
         self.shrinkage = shrinkage
@@ -436,6 +443,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.ddof = ddof
         self.estimate = estimate
         self.calibrate = calibrate
+        self.ledger = ledger
 
     def _reader(self) -> ArrayReader:
         return replace(super()._reader(), least=2)
@@ -642,6 +650,9 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         "bayes": means and covariances are integrated out.
     calibrate : bool
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -705,6 +716,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         diagonal=False,
         estimate="plugin",
         calibrate=False,
+        ledger=False,
     ):
         self.solver = solver
         self.shrinkage = shrinkage
@@ -717,6 +729,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         self.diagonal = diagonal
         self.estimate = estimate
         self.calibrate = calibrate
+        self.ledger = ledger
 
     def _spec(self) -> Spec:
         check_solver(self, "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
@@ -816,6 +829,9 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         "bayes": means and covariances are integrated out.
     calibrate : bool
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -860,15 +876,17 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         "shrinkage": [StrOptions({"auto", "loo"}), Interval(Real, 0, 1, closed="both")],
         "estimate": [StrOptions({"plugin", "bayes"})],
         "calibrate": ["boolean"],
+        **LEDGER,
     }
     _tunable = {"blend": ("loo", BLENDS), "shrinkage": ("loo", SHRINKAGES)}
 
-    def __init__(self, *, blend=0.5, shrinkage=0.0, priors=None, estimate="plugin", calibrate=False):
+    def __init__(self, *, blend=0.5, shrinkage=0.0, priors=None, estimate="plugin", calibrate=False, ledger=False):
         self.blend = blend
         self.shrinkage = shrinkage
         self.priors = priors
         self.estimate = estimate
         self.calibrate = calibrate
+        self.ledger = ledger
 
     def _spec(self) -> Spec:
         refuse_with_bayes(self, "shrinkage")
@@ -909,6 +927,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         Axes that `multi="eigen"` and `transform` keep.
     priors : sequence, mapping by class, "uniform" or None
         Class priors; by default the class frequencies of the training rows.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -956,12 +977,14 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         "priors": PRIORS,
         "multi": [StrOptions({"pairwise", "eigen"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        **LEDGER,
     }
 
-    def __init__(self, *, multi="pairwise", n_components=None, priors=None):
+    def __init__(self, *, multi="pairwise", n_components=None, priors=None, ledger=False):
         self.multi = multi
         self.n_components = n_components
         self.priors = priors
+        self.ledger = ledger
 
     def _reader(self) -> ArrayReader:
         return replace(super()._reader(), least=2)

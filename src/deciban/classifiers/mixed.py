@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, PRIORS, Interval, StrOptions
+from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, LEDGER, PRIORS, Interval, StrOptions
 from deciban.classifiers.naive_bayes import WEIGHTS, NaiveBayes
 from deciban.composites.best_of import BestOf
 from deciban.composites.product import Product
@@ -89,6 +89,9 @@ class MixedNB(NaiveBayes):
         (`plots.inclusion`).
     inclusion : a probability, or {column: probability}
         Prior probability that a column depends on the class; columns that a mapping leaves out have 0.5.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -149,6 +152,7 @@ class MixedNB(NaiveBayes):
         **CLASS_WEIGHT,
         **COLUMNS,
         **WEIGHTS,
+        **LEDGER,
         "average": [None, StrOptions({"subsets"})],
         "inclusion": [Interval(Real, 0, 1, closed="both"), Mapping],
     }
@@ -168,6 +172,7 @@ class MixedNB(NaiveBayes):
         weights=None,
         average=None,
         inclusion=0.5,
+        ledger=False,
     ):
         self.families = families
         self.alpha = alpha
@@ -181,6 +186,7 @@ class MixedNB(NaiveBayes):
         self.weights = weights
         self.average = average
         self.inclusion = inclusion
+        self.ledger = ledger
 
     @classmethod
     def from_parameters(cls, columns, /, *, class_prior=None, classes=None, **settings) -> Self:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.classifiers.base import PRIORS, Generative, Interval, StrOptions
+from deciban.classifiers.base import LEDGER, PRIORS, Generative, Interval, StrOptions
 from deciban.decision import Prior
 from deciban.display import format_list
 from deciban.errors import ColumnWarning, DataError, levels_up
@@ -30,6 +30,7 @@ from deciban.models.feature_weights import FeatureWeights
 from deciban.models.model import Known, Spec, State, fixed_family
 from deciban.rows.readers import ArrayReader
 from deciban.rows.schema import Schema
+from deciban.tallies.ledger import key_from_setting
 
 VAR_SMOOTHINGS = tuple(10.0**e for e in (-9, -8, -7, -6, -5, -4, -3.5, -3, -2.5, -2, -1.5, -1, -0.5, 0))
 ALPHA_MIN = 1e-10
@@ -39,6 +40,7 @@ COUNTS: dict[str, list] = {
     "class_prior": PRIORS,
     "calibrate": ["boolean"],
     **WEIGHTS,
+    **LEDGER,
     "alpha": [Interval(Real, 0, None, closed="left"), "array-like", StrOptions({"auto"})],
     "force_alpha": ["boolean"],
 }
@@ -136,6 +138,7 @@ class NaiveBayes(Generative):
             tune or {},
             calibrate=bool(self.calibrate),
             feature_weights=self.weights is not None,
+            ledger=key_from_setting(self.ledger),
             **more,
         )
 
@@ -177,6 +180,9 @@ class GaussianNB(NaiveBayes):
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
         Weights of the columns, learned to predict the class (`feature_weights_`).
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -230,6 +236,7 @@ class GaussianNB(NaiveBayes):
         "estimate": [StrOptions({"plugin", "bayes"})],
         "calibrate": ["boolean"],
         **WEIGHTS,
+        **LEDGER,
     }
 
     def __init__(
@@ -242,6 +249,7 @@ class GaussianNB(NaiveBayes):
         estimate="plugin",
         calibrate=False,
         weights=None,
+        ledger=False,
     ):
         self.priors = priors
         self.var_smoothing = var_smoothing
@@ -250,6 +258,7 @@ class GaussianNB(NaiveBayes):
         self.estimate = estimate
         self.calibrate = calibrate
         self.weights = weights
+        self.ledger = ledger
 
     @classmethod
     def from_parameters(cls, theta, var, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
@@ -433,6 +442,9 @@ class MultinomialNB(NaiveBayes):
         Whether densities (`class_log_likelihood`, `score_samples`, `log_likelihood`) are those of the counts, with the
         multinomial coefficient N! / Π x!, or those of the words in their order, as in scikit-learn. The posterior and
         `evidence_` do not depend on it.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -494,6 +506,7 @@ class MultinomialNB(NaiveBayes):
         calibrate=False,
         weights=None,
         coefficient=False,
+        ledger=False,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -503,6 +516,7 @@ class MultinomialNB(NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
         self.coefficient = coefficient
+        self.ledger = ledger
 
     @classmethod
     def from_parameters(
@@ -607,6 +621,9 @@ class ComplementNB(NaiveBayes):
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
         Feature weights, fitted by conditional likelihood (`feature_weights_`).
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -661,6 +678,7 @@ class ComplementNB(NaiveBayes):
         norm=False,
         calibrate=False,
         weights=None,
+        ledger=False,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -669,6 +687,7 @@ class ComplementNB(NaiveBayes):
         self.norm = norm
         self.calibrate = calibrate
         self.weights = weights
+        self.ledger = ledger
 
     @classmethod
     def from_parameters(
@@ -776,6 +795,9 @@ class BernoulliNB(NaiveBayes):
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
         Feature weights, fitted by conditional likelihood (`feature_weights_`).
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -835,6 +857,7 @@ class BernoulliNB(NaiveBayes):
         class_prior=None,
         calibrate=False,
         weights=None,
+        ledger=False,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -843,6 +866,7 @@ class BernoulliNB(NaiveBayes):
         self.class_prior = class_prior
         self.calibrate = calibrate
         self.weights = weights
+        self.ledger = ledger
 
     @classmethod
     def from_parameters(cls, feature_prob, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
@@ -918,6 +942,9 @@ class PoissonNB(NaiveBayes):
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
         Feature weights, fitted by conditional likelihood (`feature_weights_`).
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -971,6 +998,7 @@ class PoissonNB(NaiveBayes):
         estimate="plugin",
         calibrate=False,
         weights=None,
+        ledger=False,
     ):
         self.shape = shape
         self.exposure = exposure
@@ -978,6 +1006,7 @@ class PoissonNB(NaiveBayes):
         self.estimate = estimate
         self.calibrate = calibrate
         self.weights = weights
+        self.ledger = ledger
 
     @classmethod
     def from_parameters(cls, rate, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
@@ -1052,6 +1081,9 @@ class CategoricalNB(NaiveBayes):
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None or "discriminative"
         Feature weights, fitted by conditional likelihood (`feature_weights_`).
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Attributes
     ----------
@@ -1114,6 +1146,7 @@ class CategoricalNB(NaiveBayes):
         min_categories=None,
         calibrate=False,
         weights=None,
+        ledger=False,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -1122,6 +1155,7 @@ class CategoricalNB(NaiveBayes):
         self.min_categories = min_categories
         self.calibrate = calibrate
         self.weights = weights
+        self.ledger = ledger
 
     @classmethod
     def from_parameters(cls, feature_prob, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:

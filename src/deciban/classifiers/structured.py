@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from deciban import ops
-from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, PRIORS, Generative, Interval, StrOptions
+from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, LEDGER, PRIORS, Generative, Interval, StrOptions
 from deciban.classifiers.mixed import levels_of
 from deciban.composites.discretised import ColumnCuts, Discretised
 from deciban.data import frames
@@ -47,6 +47,7 @@ from deciban.rows.readers import ColumnReader
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, GridCounts
 from deciban.tallies.grid import cell_borders
+from deciban.tallies.ledger import key_from_setting
 
 MOST = 1 << 28  # largest number of entries in tables of counts: 2 GiB
 LEVELS, NUMBERS = Categorical(), Histogram()  # families that mark the two types of columns in a schema
@@ -63,6 +64,7 @@ class StructuredNB(Generative):
         "calibrate": ["boolean"],
         **CLASS_WEIGHT,
         **COLUMNS,
+        **LEDGER,
     }
     cuts: Any
     missing: str
@@ -85,6 +87,7 @@ class StructuredNB(Generative):
             find_cuts=None if self.cuts is None else FindCuts(self.cuts),
             check_family=check_memory,
             structured=True,
+            ledger=key_from_setting(self.ledger),
         )
 
     def _check_mergeable(self, other: Any) -> None:
@@ -369,6 +372,9 @@ class TreeAugmentedNB(StructuredNB):
         missing and ignores unknown ones; "strict" raises an error.
     calibrate : bool
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Counts of all pairs of columns are kept: classes × Σ_(i < j) levels_i · levels_j numbers.
 
@@ -434,6 +440,7 @@ class TreeAugmentedNB(StructuredNB):
         class_weight=None,
         columns="align",
         calibrate=False,
+        ledger=False,
     ):
         self.backoff = backoff
         self.alpha = alpha
@@ -444,6 +451,7 @@ class TreeAugmentedNB(StructuredNB):
         self.class_weight = class_weight
         self.columns = columns
         self.calibrate = calibrate
+        self.ledger = ledger
 
     def _structure(self) -> Callable[[Schema | None, Known], Tree]:
         return partial(tree_of, float(self.alpha), self.backoff, self.root)
@@ -517,6 +525,9 @@ class KDependenceBayes(StructuredNB):
         missing and ignores unknown ones; "strict" raises an error.
     calibrate : bool
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     The state is the distinct rows, so that parents can be chosen again when rows are added or removed; memory grows
     with their number.
@@ -582,6 +593,7 @@ class KDependenceBayes(StructuredNB):
         class_weight=None,
         columns="align",
         calibrate=False,
+        ledger=False,
     ):
         self.k = k
         self.backoff = backoff
@@ -592,6 +604,7 @@ class KDependenceBayes(StructuredNB):
         self.class_weight = class_weight
         self.columns = columns
         self.calibrate = calibrate
+        self.ledger = ledger
 
     def _structure(self) -> Callable[[Schema | None, Known], Kdb]:
         return partial(fixed_family, Kdb(int(self.k), float(self.alpha), self.backoff))
@@ -645,6 +658,9 @@ class AODE(StructuredNB):
         missing and ignores unknown ones; "strict" raises an error.
     calibrate : bool
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
+        key that anybody knows.
 
     Memory is about classes · (Σ levels)² numbers. An average of products is not a sum over columns: `explain` reports
     what the log odds gain as columns are added one by one, averaged over the order of the columns and its reverse; the
@@ -703,6 +719,7 @@ class AODE(StructuredNB):
         class_weight=None,
         columns="align",
         calibrate=False,
+        ledger=False,
     ):
         self.backoff = backoff
         self.alpha = alpha
@@ -713,6 +730,7 @@ class AODE(StructuredNB):
         self.class_weight = class_weight
         self.columns = columns
         self.calibrate = calibrate
+        self.ledger = ledger
 
     def _structure(self) -> Callable[[Schema | None, Known], Aode]:
         return partial(fixed_family, Aode(float(self.alpha), self.backoff, float(self.least)))

@@ -39,7 +39,16 @@ import numpy as np
 from scipy.special import betaln
 
 from deciban import decision, ops
-from deciban.classifiers.base import Classifier, Interval, OneVsRest, StrOptions, context, unfitted
+from deciban.classifiers.base import (
+    LEDGER,
+    Classifier,
+    Interval,
+    OneVsRest,
+    StrOptions,
+    check_ledger,
+    context,
+    unfitted,
+)
 from deciban.classifiers.text_model import (
     TEMPERED,
     HeldOutTexts,
@@ -62,6 +71,7 @@ from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import BatchJob, BatchRows, Rows
 from deciban.rows.text_reader import TallyWords, TextReader
+from deciban.tallies.ledger import key_from_setting
 from deciban.text.features import Features
 from deciban.text.naive_bayes import MODELS, Tempering, WordModel, WordWeights
 from deciban.text.scorer import tfidf_scale
@@ -266,6 +276,9 @@ class TextClassifier(Classifier):
         Inverse strength of the penalty of logistic regression.
     calibrate : bool
         Calibrate the probabilities of naive Bayes by held-out texts.
+    ledger : bool or LedgerKey
+        Keep a keyed hash of the words of every text, so that `forget` refuses every text that was not learned; True:
+        with a key that anybody knows.
 
     Attributes
     ----------
@@ -321,6 +334,7 @@ class TextClassifier(Classifier):
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "C": [Interval(Real, 0, None, closed="neither"), None],
         "calibrate": ["boolean"],
+        **LEDGER,
     }
     classes_: np.ndarray
     _words: WordTally
@@ -352,6 +366,7 @@ class TextClassifier(Classifier):
         class_weight=None,
         C=None,
         calibrate=False,
+        ledger=False,
     ):
         self.model = model
         self.features = features
@@ -370,6 +385,7 @@ class TextClassifier(Classifier):
         self.class_weight = class_weight
         self.C = C
         self.calibrate = calibrate
+        self.ledger = ledger
 
     # learning
 
@@ -399,7 +415,7 @@ class TextClassifier(Classifier):
 
     def _tallied(self, rows: Rows) -> tuple[np.ndarray, WordTally]:
         """(the classes of these rows, their tally)."""
-        found, tally = rows.discover(TallyWords(self._keeps), size=TallyWords.size)
+        found, tally = rows.discover(TallyWords(self._keeps, key_from_setting(self.ledger)), size=TallyWords.size)
         return plain_labels(found.classes), tally
 
     def _adopt(self, classes: np.ndarray, tally: WordTally) -> None:
@@ -429,8 +445,24 @@ class TextClassifier(Classifier):
                 self._reset()
                 self._adopt(*self._tallied(self._reader().rows(texts, labels)))
             else:
+                self._check_updatable()
                 self._add(*self._tallied(self._reader().rows(texts, labels, first=False)))
         return self
+
+    def _check_updatable(self) -> None:
+        """Raise an error where the tally lacks what other texts of the same settings have."""
+        check_ledger(key_from_setting(self.ledger), self._words.ledger)
+        if self._keeps is not None:
+            self._check_kept()
+
+    def _check_kept(self) -> None:
+        """Raise an error where texts that the settings need were not kept, or not all of them."""
+        kept = self._words.kept
+        if kept is None or (self._keeps == "all" and not kept.whole):
+            raise DataError(
+                "this setting needs texts that the model has not kept\n\n"
+                "hint: set it before `fit`, and fit again; a file saved with rows=False has no texts"
+            )
 
     def forget(self, texts, labels) -> Self:
         """Remove texts from the model: the state, and its file, equal those of a model never trained on them. Texts
@@ -442,6 +474,7 @@ class TextClassifier(Classifier):
         """
         self._check_is_fitted()
         with self._unchanged_on_failure():
+            self._check_updatable()
             classes, tally = self._tallied(self._reader().rows(texts, labels, first=False))
             unknown = np.setdiff1d(classes, self.classes_).tolist()
             if unknown:
@@ -477,6 +510,8 @@ class TextClassifier(Classifier):
                     f"`{name}` is {value!r} in one model and {theirs!r} in the other\n\n"
                     "hint: fit both with the same settings"
                 )
+        for model in (self, other):
+            model._check_updatable()
         out = self._copy()
         out._add(other.classes_, other._words)
         return out
@@ -877,10 +912,10 @@ class TextClassifier(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return "_words" in self.__dict__
 
-    def _settle(self) -> None:
+    def _settle(self, train: bool) -> None:
         """Compute the tuned settings that a file holds, so that equal texts give equal files. A regression, which is
-        slow to train, is in the file only if it was trained."""
-        if self.__sklearn_is_fitted__() and self.model in MODELS:
+        slow to train, is in the file only if it was trained, or is trained here."""
+        if self.__sklearn_is_fitted__() and (train or self.model in MODELS):
             self._view()
 
     @property
@@ -935,7 +970,7 @@ class TextClassifier(Classifier):
 
     def _settings_hash(self) -> str:
         """Hash of all that a view depends on, except the tally."""
-        now = self.get_params(deep=False)
+        now = {name: one for name, one in self.get_params(deep=False).items() if name != "ledger"}
         now = {name: sorted(one) if isinstance(one, set | frozenset) else one for name, one in now.items()}
         now = {name: one.tolist() if isinstance(one, np.ndarray) else one for name, one in now.items()}
         return blake2b(repr(sorted(now.items())).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
@@ -988,11 +1023,8 @@ class TextClassifier(Classifier):
                 "hint: naive Bayes can start with one"
             )
         if names or train or (self.calibrate and k > 1):
-            kept = self._words.kept
-            if kept is None or (train and not kept.whole):
-                raise DataError(
-                    "this setting needs texts that the model has not kept\n\nhint: set it before `fit`, and fit again"
-                )
+            self._check_kept()
+            kept: Any = self._words.kept
             if train:
                 view = self._new_view()
                 X, y = kept.matrix(self._words.d)[:, view.in_use], kept.label

@@ -26,8 +26,8 @@ def command(talk: Terminal, models: tuple[str, ...], output: str, force: bool) -
         merged = deciban.merge(models)
         infos = [deciban.model_info(model) for model in models]
         sources = [about["source"] for about in infos if about["source"]]
-        of_first = {key: infos[0].get(key) for key in ("target", "text")}
-        deciban.save(merged, output, source=" + ".join(dict.fromkeys(sources)) or None, **of_first)
+        target, text = infos[0].get("target"), infos[0].get("text")
+        deciban.save(merged, output, source=" + ".join(dict.fromkeys(sources)) or None, target=target, text=text)
     rows = float(merged.class_count_.sum())
-    text = f"{output}: {len(models)} models, {rows:,.0f} rows, {len(merged.classes_)} classes"
-    talk.give(text, {"model": output, "models": list(models), "rows": rows, "classes": merged.classes_})
+    line = f"{output}: {len(models)} models, {rows:,.0f} rows, {len(merged.classes_)} classes"
+    talk.give(line, {"model": output, "models": list(models), "rows": rows, "classes": merged.classes_})

@@ -2,7 +2,8 @@
 
 A file holds the model's *tally* (its sufficient statistics), so a loaded model can be updated, merged and forgotten
 from like the one that was saved, and its predictions have the same bits. What cannot be computed from a tally is stored
-too: coefficients, calibration, settings that leave-one-out chose. Rows are never stored.
+too: coefficients, calibration, settings that leave-one-out chose. Training rows are stored only where a state consists
+of them; `model_info` says how many (`rows_kept`), and `save(..., rows=False)` leaves them out or refuses.
 
 The header has the format (a later one is refused), the version of the library, the class, `about` (rows, date, source,
 metrics, classes, columns), the settings, and what was learned, with the names of the arrays that belong to it.
@@ -39,6 +40,7 @@ from deciban.models.model import Known, State
 from deciban.rows import inputs
 from deciban.storage import registry, tensors
 from deciban.storage.codec import Decoder, Encoder, unsupported_value
+from deciban.tallies.ledger import LedgerKey
 
 Source = str | os.PathLike | BinaryIO | bytes | bytearray | memoryview
 FORMAT = 1
@@ -59,6 +61,7 @@ def save(
     target: str | None = None,
     text: str | None = None,
     date: datetime | None = None,
+    rows: bool = True,
 ) -> None:
     """Write a fitted model to a file.
 
@@ -82,11 +85,18 @@ def save(
     date : datetime, optional
         The date of the model, by default now. A `TextClassifier` stores a date only if one is given, so equal models
         have equal files.
+    rows : bool
+        Whether training rows may be in the file. Most models keep statistics alone. Discriminants keep the rows
+        themselves while those are fewer than the columns (False: their scatter matrices are stored); a `TextClassifier`
+        keeps bags of words where it chooses settings or trains weights (False: the model predicts as before, but cannot
+        be updated); `BayesNet` and `KDependenceBayes` keep distinct rows (False: refused). `model_info` has their
+        number as `rows_kept`. Names of columns, levels, words and classes are in every file.
 
     Raises
     ------
     ModelFileError
-        The model is no classifier of this library, or has a setting that no file can hold.
+        The model is no classifier of this library, has a setting that no file can hold, or consists of its training
+        rows and `rows` is False.
 
     Examples
     --------
@@ -110,8 +120,8 @@ def save(
         )
     check_is_fitted(model)
     validation.check_model(model)
-    _complete(model)
-    encoder = Encoder(_encode_member)
+    encoder = Encoder(_encode_member, rows)
+    _complete(encoder, model)
     metadata = {
         "format": FORMAT,
         "library": __version__,
@@ -119,6 +129,7 @@ def save(
         "about": _encode_about(encoder, model, metrics, date, source=source, target=target, text=text),
         **_encode_model(encoder, model),
     }
+    metadata["about"]["rows_kept"] = encoder.rows_kept
     tensors.write(path, metadata, encoder.arrays)
 
 
@@ -130,7 +141,7 @@ def dumps(model: Any, **about: Any) -> bytes:
     model : classifier
         A fitted classifier of this library.
     **about : optional
-        `metrics`, `source`, `target`, `text` and `date`, as for `save`.
+        `metrics`, `source`, `target`, `text`, `date` and `rows`, as for `save`.
 
     Returns
     -------
@@ -236,8 +247,9 @@ def model_info(path: Source) -> dict[str, Any]:
     Returns
     -------
     dict
-        `class`, `settings`, `columns`, `classes`, `rows`, `date`, `source`, `target`, `text`, `metrics`, `format` and
-        `library`, the version that wrote the file.
+        `class`, `settings`, `columns`, `classes`, `rows` (how many were learned), `rows_kept` (how many of them can be
+        read from the file), `date`, `source`, `target`, `text`, `metrics`, `format` and `library`, the version that
+        wrote the file.
 
     Examples
     --------
@@ -315,14 +327,20 @@ def _plus(a: Any, b: Any) -> Any:
 # writing
 
 
-def _complete(model: Any) -> None:
-    """Make choices that a text model makes when first asked: equal models have equal files."""
+def _complete(encoder: Encoder, model: Any) -> None:
+    """Make choices that a text model makes when first asked: equal models have equal files. A model that loses its
+    texts is trained before."""
     if model._reads_texts:
-        model._settle()
+        model._settle(train=not encoder.rows)
+
+
+def _storable(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without a secret key."""
+    return {name: True if isinstance(value, LedgerKey) else value for name, value in settings.items()}
 
 
 def _encode_model(encoder: Encoder, model: Any, where: str = "") -> dict[str, Any]:
-    settings, own = model.get_params(deep=False), vars(model)
+    settings, own = _storable(model.get_params(deep=False)), vars(model)
     learned = {key: own[key] for key in sorted(own) if key not in settings and key not in _TRANSIENT}
     return {
         "settings": encoder.members(settings, f"{where}settings"),
@@ -335,7 +353,7 @@ def _encode_member(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
     """A model that another one is made of, fitted or not."""
     if not registry.is_classifier(model):
         raise unsupported_value(where, model)
-    _complete(model)
+    _complete(encoder, model)
     return {"class": type(model).__name__, **_encode_model(encoder, model, f"{where}.")}
 
 
@@ -347,7 +365,7 @@ def _encode_state(encoder: Encoder, model: Generative, settings: dict, where: st
         "known": {field.name: getattr(state.known, field.name) for field in fields(Known)},
         **{name: getattr(state, name) for name in STATE},
     }
-    then = {key: value for key, value in state.spec.settings.items() if settings[key] is not value}
+    then = {key: value for key, value in _storable(state.spec.settings).items() if settings[key] is not value}
     return {"state": encoder.members(own, f"{where}fitted"), "then": encoder.members(then, f"{where}then")}
 
 
@@ -478,7 +496,8 @@ def _check_about(metadata: dict[str, Any], about: dict[str, Any]) -> None:
     """Refuse a description whose parts are of other types than `save` writes."""
     texts = [about[name] for name in ("date", "source", "target", "text")]
     validation.require(all(value is None or isinstance(value, str) for value in texts), "its origin is no text")
-    validation.require(about["rows"] is None or isinstance(about["rows"], float | int), "its rows are no number")
+    counts = [about["rows"], about["rows_kept"]]
+    validation.require(all(one is None or isinstance(one, float | int) for one in counts), "its rows are no number")
     validation.require(about["metrics"] is None or isinstance(about["metrics"], dict), "its metrics have no names")
     names = [metadata["class"], metadata["library"]]
     validation.require(all(isinstance(name, str) for name in names), "its class or version is no text")

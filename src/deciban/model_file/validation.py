@@ -30,7 +30,7 @@ from deciban.errors import DataError, ModelFileError
 from deciban.gaussian.covariance import DenseCovariance
 from deciban.models.calibration import Calibration
 from deciban.models.known_parameters import check_given
-from deciban.models.model import State, empty_block, tally_of
+from deciban.models.model import State, empty_block, tally_of, with_ledger
 from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
 from deciban.storage.invariants import ROUNDING, labels_fault, tally_fault
@@ -147,7 +147,9 @@ def _check_known(state: State, k: int, d: int) -> None:
 def _empty_tally(state: State) -> Bundle:
     """The tally of one class and no rows: it has the parts and columns of every tally of the model."""
     table = Table(empty_block(state.reader), np.zeros(0, dtype=np.int32), None, 1, state.reader.schema)
-    return tally_of(state.spec.family(state.reader.schema, state.known), table)
+    tally = tally_of(state.spec.family(state.reader.schema, state.known), table)
+    key = state.spec.ledger
+    return tally if key is None or state.given else with_ledger(tally, table, key)
 
 
 def same_structure(empty: Any, tally: Any, k: int) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Block, Codes, Reals, Table
 from deciban.decision import Prior
-from deciban.errors import NoRowsError
+from deciban.errors import MergeError, NoRowsError
 from deciban.models.calibration import Calibration
 from deciban.models.feature_evidence import LinearEvidence, PartsEvidence, column_evidence
 from deciban.models.feature_weights import FeatureWeights
@@ -32,11 +32,13 @@ from deciban.models.posterior import (
     levels_of_each,
 )
 from deciban.rows import inputs
+from deciban.rows.digests import row_digests
 from deciban.rows.labels import united
 from deciban.rows.levels import in_column_order, moved, nominal, recoded, spaces, with_blocks, without_unused
 from deciban.rows.rows import Rows
 from deciban.rows.schema import Schema
-from deciban.tallies import Bundle, ClassWeights, reordered
+from deciban.tallies import Bundle, ClassWeights, RowLedger, reordered
+from deciban.tallies.ledger import LedgerKey, key_check, keyed_factors, row_tags
 
 ESTIMATED = ("family", "params", "log_prior")  # kept when a calibration or weights are added
 
@@ -80,6 +82,7 @@ class Spec:
     check_family: Callable[[Any, Schema | None, int], None] | None = None  # (family, schema, classes), before a tally
     structured: bool = False  # whether the evidence of a column depends on other columns
     eager: bool = False  # whether parameters are estimated by `fit`, since that may fail
+    ledger: LedgerKey | None = None  # the key of the tags of rows; None: the tally has no ledger
 
     def check(self, classes: np.ndarray, reader: Any, rows: Rows | None) -> None:
         """Raise an error if the settings do not suit these classes and columns, or the number of rows; `rows` is None
@@ -131,7 +134,7 @@ class TallyPass:
             tally = tally_of(family, table)
         if not tally.parts[1].finite():  # class weights are finite: weights are checked
             inputs.raise_not_finite(table.x)
-        return tally
+        return tally if spec.ledger is None else with_ledger(tally, table, spec.ledger)
 
 
 def tally_of(family: Any, table: Table) -> Bundle:
@@ -144,6 +147,17 @@ def tally_of(family: Any, table: Table) -> Bundle:
     if table.schema is not None and isinstance(tally, Bundle):
         out = with_blocks(out, spaces(table.schema), None)
     return out
+
+
+def with_ledger(tally: Bundle, table: Table, key: LedgerKey) -> Bundle:
+    """The tally of rows, with a ledger of them in the place of the class weights."""
+    ledger = RowLedger.from_tags(ledger_tags(table, key), table.y, table.w, table.k, key_check(key))
+    return Bundle((ledger, *tally.parts[1:]))
+
+
+def ledger_tags(table: Table, key: LedgerKey) -> np.ndarray:
+    """The tag of each row (n,)."""
+    return row_tags(key, row_digests(table.x, table.schema, partial(keyed_factors, key)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +238,12 @@ class State:
                 "hint: `partial_fit` or `fit` it on rows first"
             )
 
+    @property
+    def ledger(self) -> RowLedger | None:
+        """The tags of the rows, where the model keeps them."""
+        weights = self.tally.parts[0]
+        return weights if isinstance(weights, RowLedger) else None
+
     def remember(self, name: str, make: Callable[[], Any]) -> Any:
         """A derived value, computed once."""
         if name not in self.__dict__:
@@ -291,6 +311,11 @@ class State:
         if known.cuts is not None:
             known = replace(known, cuts=tuple(known.cuts[j] for j in order))
         if self.reader.schema is None:
+            if self.ledger is not None:
+                raise MergeError(
+                    f"the columns of the models are in another order, and the ledger of {self.spec.name} knows columns "
+                    "by position\n\nhint: fit both on frames with the columns in the same order"
+                )
             tally = reordered(self.tally, order)
         else:
             _, tally = in_column_order(self.reader.schema, self.tally, order)

@@ -38,21 +38,23 @@ SPACED = 4096  # evenly spaced digests that bound the smallest of many
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MISSING = spec.digest_keys(np.array([np.nan]))[0]  # the key of a missing cell
 
+Factors = Callable[[int | Sequence[Any]], np.ndarray]
 Part = tuple[
     Plain, Callable[[Any, np.ndarray], None]
 ]  # columns, and a function that adds the digests of a range of their rows
 
 
-def row_digests(X: Any, schema: Schema | None = None) -> np.ndarray:
+def row_digests(X: Any, schema: Schema | None = None, factors: Factors | None = None) -> np.ndarray:
     """The digest of each row (n,), uint64: of blocks, a frame, an array, a sparse matrix, a list of columns or texts.
 
-    A `Mixed` block needs its schema: columns count in the order of its fields, levels by their names.
+    A `Mixed` block needs its schema: columns count in the order of its fields, levels by their names. `factors`: the
+    factors of columns instead of `column_factors`, by their names in the schema, or by how many there are.
 
     >>> a, b, c = row_digests([["x", 1.0], ["y", 1.0], ["x", 1.0]]).tolist()
     >>> a == c, a == b
     (True, False)
     """
-    n, parts = _parts(X, schema)
+    n, parts = _parts(X, schema, factors or column_factors)
     out = np.zeros(n, dtype=np.uint64)
 
     def fill(span: tuple[int, int]) -> None:
@@ -80,8 +82,9 @@ def level_digests(levels: Iterable[Any]) -> np.ndarray:
     return keys
 
 
-def column_factors(d: int) -> np.ndarray:
-    """An odd number for each of d columns, so that the same cell in another column has another digest."""
+def column_factors(columns: int | Sequence[Any]) -> np.ndarray:
+    """An odd number for each column, so that the same cell in another column has another digest; names do not count."""
+    d = columns if isinstance(columns, int) else len(columns)
     return stirred(np.arange(1, d + 1, dtype=np.uint64) * STEP) | np.uint64(1)
 
 
@@ -104,16 +107,16 @@ def smallest(digest: np.ndarray, n: int) -> np.ndarray:
     return np.flatnonzero(digest <= np.partition(near, n - 1)[n - 1])
 
 
-def _parts(X: Any, schema: Schema | None) -> tuple[int, list[Part]]:
+def _parts(X: Any, schema: Schema | None, factors: Factors) -> tuple[int, list[Part]]:
     """(number of rows, their columns grouped by type)."""
     if isinstance(X, Mixed):
         if schema is None:
             raise TypeError("the digests of mixed columns need their schema")
-        return X.n, _of_mixed(X, schema)
+        return X.n, _of_mixed(X, schema, factors(schema.names))
     block = X if isinstance(X, (Reals, Counts, Codes)) else _read(X)
     if isinstance(block, list):
-        return len(block[0].values) if block else 0, _of_columns(block)
-    return block.n, [_numbers(block, column_factors(block.d))]
+        return len(block[0].values) if block else 0, _of_columns(block, factors(len(block)))
+    return block.n, [_numbers(block, factors(block.d))]
 
 
 def _read(X: Any) -> Reals | Counts | list[frames.Column]:
@@ -133,8 +136,7 @@ def _read(X: Any) -> Reals | Counts | list[frames.Column]:
     return Reals(cells) if cells.dtype.kind in "fiub" else frames.columns(cells)
 
 
-def _of_columns(columns: Sequence[frames.Column]) -> list[Part]:
-    factors = column_factors(len(columns))
+def _of_columns(columns: Sequence[frames.Column], factors: np.ndarray) -> list[Part]:
     together, out = [], []
     for j, column in enumerate(columns):
         cells, factor = column.values, factors[j : j + 1]
@@ -149,8 +151,8 @@ def _of_columns(columns: Sequence[frames.Column]) -> list[Part]:
     return out
 
 
-def _of_mixed(x: Mixed, schema: Schema) -> list[Part]:
-    factors, out = column_factors(len(schema.fields)), []
+def _of_mixed(x: Mixed, schema: Schema, factors: np.ndarray) -> list[Part]:
+    out = []
     for block, (family, at) in zip(x.blocks, schema.groups, strict=True):
         if family is schema.gaps:  # whether cells are missing is in the other blocks too
             continue

@@ -24,6 +24,7 @@ from deciban.errors import DataError, NotAdditiveError
 from deciban.mail.strip import check_parts, stripped
 from deciban.rows.labels import label_codes
 from deciban.rows.rows import ArrayRows, ColumnRoles
+from deciban.tallies.ledger import LedgerKey
 from deciban.text.analysis import Terms
 from deciban.text.features import Features
 from deciban.text.scorer import check_texts
@@ -58,10 +59,11 @@ class TallyWords:
     """Rows of texts → their `WordTally`; keep: "all" texts, "some" of them, or none."""
 
     keep: str | None
+    key: LedgerKey | None = None  # of a ledger of the texts
 
     def __call__(self, table: Table) -> WordTally:
         x: Any = table.x
-        return WordTally.from_counts(x.terms, x.X, table.y, table.k, self.keep)
+        return WordTally.from_counts(x.terms, x.X, table.y, table.k, self.keep, self.key)
 
     @staticmethod
     def size(table: Table) -> int:

@@ -87,8 +87,10 @@ LONG = 64  # items from which a sequence of one type is an array
 class Encoder:
     """Collects `arrays` by name while values become JSON."""
 
-    def __init__(self, inside: Callable[[Encoder, Any, str], Any] | None = None) -> None:
+    def __init__(self, inside: Callable[[Encoder, Any, str], Any] | None = None, rows: bool = True) -> None:
         self.inside = inside  # makes JSON of a model inside of a model
+        self.rows = rows  # whether training rows are stored, where a state keeps them
+        self.rows_kept = 0  # training rows that can be read from what was encoded
         self.arrays: dict[str, np.ndarray] = {}
         self._places: dict[int, int] = {}
         self._weights: dict[tuple[tuple[int, ...], bytes], np.ndarray] = {}  # of the classes, in tallies
@@ -98,6 +100,10 @@ class Encoder:
         """`where` names its arrays, and the value that cannot be stored in the error."""
         if id(value) in self._places:
             return {"same": self._places[id(value)]}
+        if registry.keeps_rows(value):
+            if not self.rows:
+                return self._encode(value.without_rows(), where)
+            self.rows_kept = max(self.rows_kept, value.rows_kept)
         return self._encode(value, where)
 
     def _placed(self, value: Any, node: Any) -> Any:

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies import Bundle, Crosstab, DistinctRows, GridCounts, Pairs, Quartic, RowScatter, Scatter, SharedTally
+from deciban.tallies import Bundle, Crosstab, GridCounts, Pairs, Quartic, RowScatter, Scatter, SharedTally
 from deciban.tallies.basic import column
+from deciban.tallies.distinct_rows import KeyedRows
 
 ROUNDING = 1e-6  # relative, and of sums of weights absolute: what adding and subtracting rows may leave
 
@@ -66,7 +67,7 @@ def _weights_fault(tally: Any, n: np.ndarray) -> str:
     same = tally.class_weights is not None
     if not (_equal(tally.n, n) if same else _at_most(tally.n, column(n) if tally.n.ndim == 2 else n)):
         return "parts have other weights than the classes"
-    if isinstance(tally, RowScatter | DistinctRows):
+    if isinstance(tally, RowScatter | KeyedRows):
         whole = np.bincount(tally.y, tally.w, minlength=tally.k)
         return "" if _equal(whole, tally.n) else "rows have other weights than the classes"
     if isinstance(tally, Scatter | Quartic):

@@ -57,6 +57,7 @@ STORED_TYPES = {
     "Pairs": "tallies.crosstab",
     "DistinctRows": "tallies.distinct_rows",
     "GridCounts": "tallies.grid",
+    "RowLedger": "tallies.ledger",
     "Quartic": "tallies.scatter",
     "RowScatter": "tallies.scatter",
     "Scatter": "tallies.scatter",
@@ -146,6 +147,11 @@ def is_frozen(thing: Any) -> bool:
 def is_stored_as(value: Any, name: str) -> bool:
     """Whether a value is of the registered class of that name. Imports its module only if the value may be of it."""
     return type(value).__name__ == name and type(value) is stored_type(name)
+
+
+def keeps_rows(value: Any) -> bool:
+    """Whether training rows can be read from it: it has `rows_kept` and `without_rows`."""
+    return any(is_stored_as(value, name) for name in ("RowScatter", "DistinctRows", "KeptTexts"))
 
 
 def is_training_rows(value: Any) -> bool:

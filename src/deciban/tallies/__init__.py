@@ -14,6 +14,7 @@ from deciban.tallies.basic import Bundle, ClassWeights, Moments, SharedTally, Su
 from deciban.tallies.crosstab import Crosstab, Pairs
 from deciban.tallies.distinct_rows import DistinctRows
 from deciban.tallies.grid import GridCounts
+from deciban.tallies.ledger import RowLedger
 from deciban.tallies.scatter import Quartic, RowScatter, Scatter
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Moments",
     "Pairs",
     "Quartic",
+    "RowLedger",
     "RowScatter",
     "Scatter",
     "SharedTally",

@@ -14,11 +14,14 @@ rows: never more than that of all rows.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from deciban.errors import ModelFileError
 from deciban.tallies.basic import Tally, doubles, scatter_classes, subtract
 from deciban.tallies.crosstab import Crosstab
 
@@ -26,12 +29,94 @@ _FULL = 1 << 62  # keys of one word stay below this
 
 
 @dataclass(frozen=True)
-class DistinctRows(Tally):
-    """Distinct coded rows of each class and their weights, in ascending order of row, then class."""
+class KeyedRows(Tally, ABC):
+    """Rows with a key and a weight, in ascending order of their keys: what adds and removes rows by key.
 
-    rows: np.ndarray  # (m, d), int32
+    A subclass has `y` and `w`, the class and the weight of each row, and names its arrays of one entry a row.
+    """
+
+    ROWWISE: ClassVar[tuple[str, ...]] = ("y", "w")
+
     y: np.ndarray  # (m,), int32
     w: np.ndarray  # (m,)
+
+    @abstractmethod
+    def _words(self) -> list[np.ndarray]:
+        """The keys, as whole numbers: the first counts most."""
+
+    def _order(self) -> tuple[np.ndarray, np.ndarray]:
+        """(order of the keys, ascending, equal ones as they were; where in it a new key starts)."""
+        words = self._words()
+        # a stable sort of numbers finds runs that are sorted already, so that merging two tallies is one pass
+        order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = np.any([np.diff(word[order]) != 0 for word in words], axis=0)
+        return order, np.flatnonzero(new)
+
+    def _picked(self, at: Any, w: np.ndarray | None = None) -> Self:
+        """These rows, or these with other weights, without those that weigh nothing."""
+        rows = {name: getattr(self, name)[at] for name in self.ROWWISE}
+        if w is not None:
+            some = w != 0
+            rows = {name: rows[name][some] for name in rows} | {"w": w[some]}
+        return replace(self, **rows)
+
+    def _joined(self) -> Self:
+        """In order, the weights of equal rows added."""
+        if len(self.w) == 0:
+            return self
+        order, start = self._order()
+        return self._picked(order[start], np.add.reduceat(self.w[order], start))
+
+    def _with(self, other: Self, n: np.ndarray) -> Self:
+        """The rows of both, one after the other."""
+        both = {name: np.concatenate([getattr(t, name) for t in (self, other)]) for name in self.ROWWISE}
+        return replace(self, n=n, **both)
+
+    def __add__(self, other: Self) -> Self:
+        return self._with(other, self.n + other.n)._joined()
+
+    def __sub__(self, other: Self) -> Any:
+        both = self._with(other, subtract(self.n, other.n))
+        if len(both.w) == 0:
+            return both
+        order, start = both._order()
+        mine = order < len(self.w)
+        had, removed = (np.add.reduceat(np.where(whose, both.w[order], 0.0), start) for whose in (mine, ~mine))
+        return both._picked(order[start], subtract(had, removed))
+
+    def __mul__(self, scale: float) -> Self:
+        out = replace(self, n=self.n * scale, w=self.w * scale)
+        return out if scale else out._picked(slice(0))
+
+    def relabel(self, index: np.ndarray, k: int) -> Self:
+        index = np.asarray(index)
+        moved = replace(self, n=scatter_classes(self.n, index, k), y=index.astype(np.int32)[self.y])
+        return moved if (np.diff(index) > 0).all() else moved._joined()
+
+    def sound(self) -> bool:
+        m = len(self.w)
+        shapes = (self.n.shape, self.y.shape, self.w.shape) == ((self.k,), (m,), (m,)) and self.y.dtype == np.int32
+        if not (shapes and doubles(self.n, self.w) and (self.w != 0).all()):
+            return False
+        return bool(((self.y >= 0) & (self.y < self.k)).all())
+
+    def in_order(self) -> bool:
+        """Whether keys are distinct and ascending."""
+        order, start = self._order() if len(self.w) else (self.y, self.y)
+        return len(start) == len(self.w) and bool((np.diff(order) > 0).all())
+
+    def short(self) -> np.ndarray:
+        return super().short() | (np.bincount(self.y[self.w < 0], minlength=self.k) > 0)
+
+
+@dataclass(frozen=True)
+class DistinctRows(KeyedRows):
+    """Distinct coded rows of each class and their weights, in ascending order of row, then class."""
+
+    ROWWISE = ("rows", "y", "w")
+
+    rows: np.ndarray  # (m, d), int32
     levels: np.ndarray  # (d,), int64
 
     @classmethod
@@ -44,7 +129,7 @@ class DistinctRows(Tally):
         levels = seen if levels is None else np.maximum(seen, levels)
         n = np.bincount(y, w, minlength=k).astype(np.float64)
         weight = np.ones(len(rows)) if w is None else np.asarray(w, dtype=np.float64)
-        return cls(n, rows, np.asarray(y, dtype=np.int32), weight, levels)._joined()
+        return cls(n, np.asarray(y, dtype=np.int32), weight, rows, levels)._joined()
 
     def _words(self) -> list[np.ndarray]:
         """Keys in as few whole numbers as hold them, the first counts most; the class counts least."""
@@ -61,56 +146,8 @@ class DistinctRows(Tally):
             size *= base
         return out
 
-    def _order(self) -> tuple[np.ndarray, np.ndarray]:
-        """(order of the keys, ascending, equal ones as they were; where in it a new key starts)."""
-        words = self._words()
-        # a stable sort of numbers finds runs that are sorted already, so that merging two tallies is one pass
-        order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = np.any([np.diff(word[order]) != 0 for word in words], axis=0)
-        return order, np.flatnonzero(new)
-
-    def _picked(self, at: np.ndarray, w: np.ndarray) -> DistinctRows:
-        """These rows with other weights, without those that weigh nothing."""
-        some = w != 0
-        if not some.all():
-            at, w = at[some], w[some]
-        return replace(self, rows=self.rows[at], y=self.y[at], w=w)
-
-    def _joined(self) -> DistinctRows:
-        """In order, the weights of equal rows added."""
-        if len(self.w) == 0:
-            return self
-        order, start = self._order()
-        return self._picked(order[start], np.add.reduceat(self.w[order], start))
-
     def _with(self, other: DistinctRows, n: np.ndarray) -> DistinctRows:
-        """The rows of both, one after the other."""
-        rows, y, w = (np.concatenate([getattr(t, name) for t in (self, other)]) for name in ("rows", "y", "w"))
-        return DistinctRows(n, rows, y, w, np.maximum(self.levels, other.levels))
-
-    def __add__(self, other: DistinctRows) -> DistinctRows:
-        return self._with(other, self.n + other.n)._joined()
-
-    def __sub__(self, other: DistinctRows) -> DistinctRows:
-        both = self._with(other, subtract(self.n, other.n))
-        if len(both.w) == 0:
-            return both
-        order, start = both._order()
-        mine = order < len(self.w)
-        had, removed = (np.add.reduceat(np.where(whose, both.w[order], 0.0), start) for whose in (mine, ~mine))
-        return both._picked(order[start], subtract(had, removed))
-
-    def __mul__(self, scale: float) -> DistinctRows:
-        return replace(self, n=self.n * scale, w=self.w * scale) if scale else self._nothing()
-
-    def _nothing(self) -> DistinctRows:
-        return replace(self, n=0.0 * self.n, rows=self.rows[:0], y=self.y[:0], w=self.w[:0])
-
-    def relabel(self, index: np.ndarray, k: int) -> DistinctRows:
-        index = np.asarray(index)
-        moved = replace(self, n=scatter_classes(self.n, index, k), y=index.astype(np.int32)[self.y])
-        return moved if (np.diff(index) > 0).all() else moved._joined()
+        return replace(super()._with(other, n), levels=np.maximum(self.levels, other.levels))
 
     def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> DistinctRows:
         """The same rows in columns of `levels` levels, where level l of column j is now index[j][l] (or l); levels that
@@ -131,7 +168,7 @@ class DistinctRows(Tally):
     def lacking(self, j: int) -> np.ndarray:
         """The level counts (k, sum of levels) of the rows that lack column j."""
         missing = self._columns[j] < 0
-        return replace(self, rows=self.rows[missing], y=self.y[missing], w=self.w[missing]).crosstab().table
+        return self._picked(missing).crosstab().table
 
     def with_missing(self, columns: np.ndarray) -> DistinctRows:
         """The same rows where the missing cells of these columns (d,) are a level of their own, the last one."""
@@ -172,19 +209,20 @@ class DistinctRows(Tally):
     def d(self) -> int:
         return len(self.levels)
 
-    def sound(self) -> bool:
-        m, levels = len(self.w), self.levels
-        shapes = (self.n.shape, self.rows.shape, self.y.shape, self.w.shape) == ((self.k,), (m, self.d), (m,), (m,))
-        whole = (self.rows.dtype, self.y.dtype, levels.dtype) == (np.int32, np.int32, np.int64) and levels.ndim == 1
-        if not (shapes and whole and doubles(self.n, self.w)):
-            return False
-        inside = (
-            (self.rows >= -1).all() and (self.rows < levels).all() and (self.y >= 0).all() and (self.y < self.k).all()
-        )
-        if not (inside and (levels >= 0).all() and (self.w != 0).all()):
-            return False
-        order, start = self._order() if m else (self.y, self.y)
-        return len(start) == m and bool((np.diff(order) > 0).all())
+    @property
+    def rows_kept(self) -> int:
+        """How many training rows can be read from it, as codes."""
+        return len(self.w)
 
-    def short(self) -> np.ndarray:
-        return super().short() | (np.bincount(self.y[self.w < 0], minlength=self.k) > 0)
+    def without_rows(self) -> Any:
+        raise ModelFileError(
+            "the state of this model is its distinct training rows: there is none without rows\n\n"
+            "hint: save it with rows=True, or fit TreeAugmentedNB or AODE, which keep counts of pairs of columns"
+        )
+
+    def sound(self) -> bool:
+        levels = self.levels
+        whole = (self.rows.dtype, levels.dtype, levels.ndim) == (np.int32, np.int64, 1)
+        if not (super().sound() and whole and self.rows.shape == (len(self.w), self.d) and (levels >= 0).all()):
+            return False
+        return bool((self.rows >= -1).all() and (self.rows < levels).all()) and self.in_order()

@@ -206,6 +206,14 @@ class RowScatter(Tally):
         with np.errstate(over="ignore", invalid="ignore"):
             return bool(np.isfinite((self.rows ** (4 if self.fourth else 2)).sum()))
 
+    @property
+    def rows_kept(self) -> int:
+        """How many training rows can be read from it."""
+        return len(self.rows)
+
+    def without_rows(self) -> Scatter | Quartic:
+        return self.dense()
+
     def centred(self) -> np.ndarray:
         return self.rows - self.mean[self.y]
 

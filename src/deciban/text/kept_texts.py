@@ -21,6 +21,7 @@ higher level than a model that never had them; those smallest keys are the same 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -51,7 +52,7 @@ class KeptTexts:
         X = sparse.csr_array(X)
         X.sort_indices()
         made = cls(
-            _keys(terms, X), y.astype(np.int32), X.indptr.astype(np.int64), X.indices.astype(np.int32),
+            text_keys(terms, X), y.astype(np.int32), X.indptr.astype(np.int64), X.indices.astype(np.int32),
             np.asarray(X.data, dtype=np.float64), np.zeros(k, dtype=np.int64), whole,
         )  # fmt: skip
         made = made._thin(np.bincount(y, minlength=k))
@@ -59,6 +60,14 @@ class KeptTexts:
 
     def __len__(self) -> int:
         return len(self.key)
+
+    @property
+    def rows_kept(self) -> int:
+        """How many texts can be read from it, as bags of words."""
+        return len(self)
+
+    def without_rows(self) -> None:
+        """None: a tally of words does without kept texts once settings are chosen and weights trained."""
 
     @property
     def k(self) -> int:
@@ -144,10 +153,7 @@ class KeptTexts:
         at = at.ravel()
         have, less = (np.bincount(part, minlength=len(pairs)) for part in (at[: len(mine)], at[len(mine) :]))
         if (less > have).any():
-            raise ForgetError(
-                "a text to forget was never learned; nothing was changed\n\n"
-                "hint: forget only texts, with their labels, that went through fit or partial_fit"
-            )
+            raise_text_never_learned()
         first = np.searchsorted(at[: len(mine)], at[: len(mine)])  # both are sorted alike
         return self._take(np.flatnonzero(np.arange(len(mine)) - first >= less[at[: len(mine)]]))
 
@@ -193,6 +199,13 @@ class KeptTexts:
         )  # fmt: skip
 
 
+def raise_text_never_learned() -> NoReturn:
+    raise ForgetError(
+        "a text to forget was never learned, or is removed already; nothing was changed\n\n"
+        "hint: forget only texts, with their labels, that went through fit or partial_fit"
+    )
+
+
 def limit(k: int) -> int:
     """How many texts of one of k classes a sample has, at most."""
     return max(FEWEST, MOST // max(k, 1))
@@ -218,7 +231,7 @@ def mix_bits(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint64(31))
 
 
-def _keys(terms: Terms, X: sparse.csr_array) -> np.ndarray:
+def text_keys(terms: Terms, X: sparse.csr_array) -> np.ndarray:
     """A hash of each text's words and their counts, (n,)."""
     sizes = np.diff(terms.offsets)
     power = np.cumprod(np.full(int(sizes.max(initial=0)) + 1, PRIME, dtype=np.uint64), dtype=np.uint64)

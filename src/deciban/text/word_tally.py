@@ -29,9 +29,10 @@ from deciban import ops
 from deciban.engines.threads import map_ordered
 from deciban.errors import ForgetError
 from deciban.tallies.basic import NOTHING
+from deciban.tallies.ledger import LedgerKey, RowLedger, key_check, row_tags
 from deciban.tallies.sparse_table import SparseTable
 from deciban.text.analysis import Terms
-from deciban.text.kept_texts import KeptTexts
+from deciban.text.kept_texts import KeptTexts, raise_text_never_learned, text_keys
 
 CELLS = 1 << 20  # of rows, for one thread to add up
 
@@ -48,6 +49,7 @@ class WordTally:
     count: np.ndarray  # (m,)
     rows: np.ndarray  # (m,)
     kept: KeptTexts | None = None  # the texts themselves, where settings are chosen or weights trained by them
+    ledger: RowLedger | None = None  # the tags of the texts, where the setting asks for them
 
     @classmethod
     def from_counts(
@@ -57,18 +59,22 @@ class WordTally:
         y: np.ndarray,
         k: int,
         keep: str | None = None,
+        key: LedgerKey | None = None,
         unused_terms: bool = False,
     ) -> WordTally:
         """From the counts of texts (n, d), columns in the order of the sorted terms, and class codes. keep: "all"
-        texts, or "some" of them. `unused_terms`: terms that no text has stay, so that tallies of the same terms add up
-        by `add_same_terms`."""
+        texts, or "some" of them. key: of a ledger. `unused_terms`: terms that no text has stay, so that tallies of the
+        same terms add up by `add_same_terms`."""
         d, n = X.shape[1], np.bincount(y, minlength=k).astype(np.float64)
         word, label, count, rows = _by_class(X, y, k)
         order = sparse.csr_array((np.arange(1, len(word) + 1), (word, label)), shape=(d, k))
         at = order.data - 1
         kept = None if keep is None else KeptTexts.from_rows(terms, X, y, k, keep == "all")
         start = order.indptr.astype(np.int64)
-        out = cls(terms.letters, terms.offsets, n, start, label[at], count[at], rows[at], kept)
+        ledger = None
+        if key is not None:
+            ledger = RowLedger.from_tags(row_tags(key, text_keys(terms, X)), y, None, k, key_check(key))
+        out = cls(terms.letters, terms.offsets, n, start, label[at], count[at], rows[at], kept, ledger)
         return out if unused_terms else out.without_unused_terms()
 
     def without_unused_terms(self) -> WordTally:
@@ -132,7 +138,8 @@ class WordTally:
         n = np.zeros(k)
         n[index] = self.n
         kept = None if self.kept is None else self.kept.relabel(index, k)
-        return replace(self, n=n, label=index.astype(np.int32)[self.label], kept=kept)
+        ledger = None if self.ledger is None else self.ledger.relabel(index, k)
+        return replace(self, n=n, label=index.astype(np.int32)[self.label], kept=kept, ledger=ledger)
 
     def against_rest(self, c: int) -> WordTally:
         """Two classes: all others (0), and class c (1)."""
@@ -151,6 +158,7 @@ class WordTally:
             count=count[here],
             rows=rows[here],
             kept=None if self.kept is None else self.kept.against_rest(c, self.n),
+            ledger=None if self.ledger is None else self.ledger.relabel(np.arange(self.k) == c, 2),
         )
 
     def without_empty_classes(self) -> tuple[WordTally, np.ndarray]:
@@ -160,7 +168,8 @@ class WordTally:
         kept = self.kept
         if kept is not None:
             kept = replace(kept, label=place.astype(np.int32)[kept.label], level=kept.level[have])
-        return replace(self, n=self.n[have], label=place.astype(np.int32)[self.label], kept=kept), have
+        ledger = None if self.ledger is None else self.ledger.relabel(place, int(have.sum()))
+        return replace(self, n=self.n[have], label=place.astype(np.int32)[self.label], kept=kept, ledger=ledger), have
 
     def __add__(self, other: WordTally) -> WordTally:
         mine, theirs = merged_positions(self.terms, other.terms)
@@ -189,7 +198,11 @@ class WordTally:
             np.insert(count, fresh, other.count[~known]),
             np.insert(rows, fresh, other.rows[~known]),
             kept,
+            self._joint_ledger(other),
         )
+
+    def _joint_ledger(self, other: WordTally) -> RowLedger | None:
+        return None if self.ledger is None or other.ledger is None else self.ledger + other.ledger
 
     def add_same_terms(self, other: WordTally) -> WordTally:
         """The sum of tallies with identical words."""
@@ -202,7 +215,8 @@ class WordTally:
         n, kept = self.n + other.n, self.kept
         if kept is not None and other.kept is not None:
             kept = kept.merge(other.kept, n)
-        return replace(self, n=n, start=start, label=label, count=count, rows=rows, kept=kept)
+        ledger = self._joint_ledger(other)
+        return replace(self, n=n, start=start, label=label, count=count, rows=rows, kept=kept, ledger=ledger)
 
     def __sub__(self, other: WordTally) -> WordTally:
         """The difference; raises ForgetError if a count would become negative."""
@@ -227,8 +241,13 @@ class WordTally:
         kept = self.kept
         if kept is not None and other.kept is not None:
             kept = kept.remove(other.kept)
-        out = replace(self, n=n, start=start, label=self.label[left], count=count[left], rows=rows[left], kept=kept)
-        return out.without_unused_terms()
+        ledger: Any = self.ledger
+        if ledger is not None and other.ledger is not None:
+            ledger = ledger - other.ledger
+            if ledger.short().any():
+                raise_text_never_learned()
+        cells = {"label": self.label[left], "count": count[left], "rows": rows[left]}
+        return replace(self, n=n, start=start, kept=kept, ledger=ledger, **cells).without_unused_terms()
 
     def __getstate__(self) -> dict:
         return {name: value for name, value in vars(self).items() if name not in ("word", "texts")}
@@ -249,8 +268,17 @@ class WordTally:
         whole = np.isfinite([self.n.sum(), self.count.sum(), self.rows.sum()]).all()
         if self.kept is not None and not (isinstance(self.kept, KeptTexts) and self.kept.is_consistent(d, self.n)):
             return False
+        if self.ledger is not None and not self._fits(self.ledger):
+            return False
         positive = (self.n >= 0).all() and (self.rows > 0).all() and (self.count >= 0).all()
         return bool(inside and whole and positive and (self.rows <= self.n[self.label]).all() and self._sorted())
+
+    def _fits(self, ledger: RowLedger) -> bool:
+        """Whether a ledger is that of as many texts of each class."""
+        if not (isinstance(ledger, RowLedger) and ledger.sound() and (ledger.w > 0).all()):
+            return False
+        counts = np.bincount(ledger.y, ledger.w, minlength=ledger.k)
+        return np.array_equal(ledger.n, self.n) and np.array_equal(counts, self.n)
 
     def _sorted(self) -> bool:
         key = self.word * self.k + self.label
