@@ -6,6 +6,7 @@ import pytest
 import deciban
 from deciban.errors import DataError, ForgetError, ModelFileError, NoRowsError
 
+from ..support.cli import output
 from ..support.forgery import read_parts
 
 X = np.random.default_rng(0).normal(size=(6, 10))
@@ -108,3 +109,24 @@ def test_models_of_statistics_keep_no_rows():
               deciban.MixedNB(calibrate=True), deciban.LogisticRegression(), deciban.TreeAugmentedNB()]  # fmt: skip
     for model in models:
         assert deciban.model_info(deciban.dumps(model.fit(rows, np.arange(60) % 2)))["rows_kept"] == 0
+
+
+def test_the_command_line_keeps_a_ledger_with_the_key_of_the_environment(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    lines = [f"{x:.3f},{'yes' if x > 0 else 'no'}" for x in rng.normal(size=60)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,class", *lines]))
+    (tmp_path / "one.csv").write_text("\n".join(["x,class", lines[0]]))
+    (tmp_path / "other.csv").write_text("x,class\n0.12345,yes\n")
+    for secret, said in ((None, "public"), ("a long secret", "secret")):
+        if secret:
+            monkeypatch.setenv("DECIBAN_LEDGER_KEY", secret)
+        output("fit t.csv --ledger -q -o m.deciban --force", capfd)
+        assert deciban.model_info("m.deciban")["ledger"] == said
+        assert f"with a {said} key" in output("show m.deciban", capfd)[0]
+        output("forget m.deciban other.csv", capfd, code=1)
+        output("forget m.deciban one.csv", capfd)
+        output("forget m.deciban one.csv", capfd, code=1)
+    monkeypatch.setenv("DECIBAN_LEDGER_KEY", "another")
+    assert "DECIBAN_LEDGER_KEY" in output("update m.deciban one.csv", capfd, code=1)[1]
+    assert "no ledger" in output("fit t.csv --ledger --model logistic -o l.deciban", capfd, code=1)[1]

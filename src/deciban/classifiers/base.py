@@ -52,7 +52,7 @@ from deciban import decision, engines, ops
 from deciban.data import frames
 from deciban.data.blocks import Block, Table
 from deciban.decision import AdaptedPriors, check_priors
-from deciban.display import format_choices, format_list
+from deciban.display import format_choices, format_list, option
 from deciban.engines import stream
 from deciban.errors import (
     DataError,
@@ -1290,14 +1290,15 @@ class Generative(Classifier):
 def check_ledger(key: LedgerKey | None, ledger: RowLedger | None) -> None:
     """Raise an error where the setting `ledger` is not the one that rows were learned with."""
     if (key is None) != (ledger is None):
-        raise NotAdditiveError(
+        raise DataError(
             f"rows were learned with{'out' if ledger is None else ''} a ledger, but `ledger` is "
             f"{'False' if key is None else 'set'}\n\nhint: set `ledger` back, or fit again on all rows"
         )
     if key is not None and ledger is not None and key_check(key) != ledger.key_check:
-        raise NotAdditiveError(
+        python, command = "model.set_params(ledger=LedgerKey(...))", "set the variable DECIBAN_LEDGER_KEY"
+        raise DataError(
             "the ledger of this model has another key\n\n"
-            "hint: model.set_params(ledger=LedgerKey(...)) with the key of training, which a model file does not hold"
+            f"hint: {option(python, command)}, with the key of training, which a model file does not hold"
         )
 
 

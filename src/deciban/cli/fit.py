@@ -36,6 +36,12 @@ SHARE = 0.4  # of the memory there is, that rows may take
     "loss, or a simpler one within one standard error of it.",
 )
 @click.option("--updatable", is_flag=True, help="Only consider models that `update`, `forget` and `merge` can change.")
+@click.option(
+    "--ledger",
+    is_flag=True,
+    help="Fit an updatable model that keeps a keyed hash of every row, so that `forget` refuses rows that were never "
+    "learned. The key is DECIBAN_LEDGER_KEY, if that variable is set.",
+)
 @click.option("--stream", is_flag=True, help="Stream the data in batches (automatic when it does not fit in memory).")
 @force_option
 @table_options
@@ -46,6 +52,7 @@ def command(
     output: str | None,
     name: str,
     updatable: bool,
+    ledger: bool,
     drop: tuple[str, ...],
     stream: bool,
     text: str | None,
@@ -70,7 +77,7 @@ def command(
     readers.writable(out)
     check_model_output(out, (data,), force)
 
-    streamed = stream
+    streamed, key = stream, inputs.ledger_setting() if ledger else False
 
     def learn(source: Any) -> Any:
         nonlocal streamed
@@ -81,7 +88,7 @@ def command(
         if streamed or source.bulk > room:
             talk.say(f"{data} is streamed: an updatable naive Bayes model is fitted", "note")
             with talk.bar("learning") as bar:
-                return column, deciban.auto_fit_on(source, column, drop=drop, text=words_of, progress=bar)
+                return column, deciban.auto_fit_on(source, column, drop=drop, text=words_of, ledger=key, progress=bar)
         try:
             X, y = inputs.read_training_data(source, column, drop, talk, room)
         except readers.ReadAgain:  # a compressed file is larger than it looks
@@ -89,7 +96,13 @@ def command(
             raise
         with talk.bar("choosing") as bar:
             return column, deciban.auto_fit(
-                X, y, name, updatable=updatable, callback=lambda what, share: bar(0, share), text=words_of
+                X,
+                y,
+                name,
+                updatable=updatable,
+                ledger=key,
+                callback=lambda what, share: bar(0, share),
+                text=words_of,
             )
 
     column, learned = readers.retry_on_type_change(data, learn, **how)

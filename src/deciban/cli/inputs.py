@@ -4,6 +4,7 @@ and rejects.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from deciban.errors import DataError, ModelFileError, closest, did_you_mean
 from deciban.io import readers
 
 LABEL_BYTES = 64  # of a label in memory
+LEDGER_KEY = "DECIBAN_LEDGER_KEY"  # variable of the environment
 
 if alone():
     readers.leave_signals()
@@ -59,6 +61,20 @@ def is_empty(model: Any) -> bool:
     if state is not None:
         return state.empty
     return model.class_count_ is not None and float(np.sum(model.class_count_)) == 0.0
+
+
+def ledger_setting() -> Any:
+    """The setting `ledger` of a model that keeps one: the key of the environment, or True."""
+    import deciban
+
+    secret = os.environ.get(LEDGER_KEY, "")
+    return deciban.LedgerKey(secret) if secret else True
+
+
+def use_ledger_key(model: Any, about: dict[str, Any]) -> None:
+    """Give a model from a file the key of its ledger, which the file does not hold."""
+    if about["ledger"] == "secret":
+        model.set_params(ledger=ledger_setting())
 
 
 def target_of(source: readers.Source, given: str | None) -> str:

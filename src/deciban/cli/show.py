@@ -61,6 +61,10 @@ def _text(
         f"  classes of `{about.get('target') or 'y'}`: {classes}",
         f"  settings: {settings}",
     ]
+    if about["rows_kept"]:
+        lines.append(f"  keeps {about['rows_kept']:,} training rows: they can be read from the file")
+    if about["ledger"]:
+        lines.append(f"  keeps a hash of every training row, with a {about['ledger']} key")
     if chosen:
         lines.append("  chosen by held-out rows: " + ", ".join(f"{key}={value!r}" for key, value in chosen.items()))
     if about["metrics"]:

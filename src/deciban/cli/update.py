@@ -53,6 +53,7 @@ def modify_model(
     with file_lock(out):
         found = inputs.LabelledData.of(model, data, target, csv_options(delimiter, no_header), talk, empty=not forget)
         fitted, count = found.model, 0
+        inputs.use_ledger_key(fitted, found.about)
         try:
             for X, y in found.pairs(talk, "forgetting" if forget else "learning"):
                 fitted = _apply_batch(fitted, X, y, forget)

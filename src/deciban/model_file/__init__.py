@@ -40,7 +40,7 @@ from deciban.models.model import Known, State
 from deciban.rows import inputs
 from deciban.storage import registry, tensors
 from deciban.storage.codec import Decoder, Encoder, unsupported_value
-from deciban.tallies.ledger import LedgerKey
+from deciban.tallies.ledger import PUBLIC_KEY, LedgerKey, key_check
 
 Source = str | os.PathLike | BinaryIO | bytes | bytearray | memoryview
 FORMAT = 1
@@ -248,8 +248,8 @@ def model_info(path: Source) -> dict[str, Any]:
     -------
     dict
         `class`, `settings`, `columns`, `classes`, `rows` (how many were learned), `rows_kept` (how many of them can be
-        read from the file), `date`, `source`, `target`, `text`, `metrics`, `format` and `library`, the version that
-        wrote the file.
+        read from the file), `ledger` (None, "public" or "secret": the key of the hashes of rows), `date`, `source`,
+        `target`, `text`, `metrics`, `format` and `library`, the version that wrote the file.
 
     Examples
     --------
@@ -384,6 +384,7 @@ def _encode_about(
         "date": None if date is None else date.isoformat(timespec="seconds"),
         **{name: None if value is None else str(value) for name, value in origin.items()},
         "metrics": None if metrics is None else dict(metrics),
+        "ledger": _ledger_of(model),
         "classes": model.classes_,
         "columns": _columns(model),
     }
@@ -397,6 +398,14 @@ def _rows_of(model: Any) -> float | None:
         return None
     count = vars(model).get("class_count_") if model._has_members else model.class_count_
     return None if count is None else float(np.asarray(inputs.to_numpy(count), dtype=np.float64).sum())
+
+
+def _ledger_of(model: Any) -> str | None:
+    """Whether the hashes of rows that a model keeps have a "public" or a "secret" key; None: it keeps none."""
+    state = model._words if model._reads_texts else model._tally_state()
+    if state is None or state.ledger is None:
+        return None
+    return "public" if state.ledger.key_check == key_check(PUBLIC_KEY) else "secret"
 
 
 def _columns(model: Any) -> Any:
@@ -494,7 +503,7 @@ def _decode_info(metadata: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
 
 def _check_about(metadata: dict[str, Any], about: dict[str, Any]) -> None:
     """Refuse a description whose parts are of other types than `save` writes."""
-    texts = [about[name] for name in ("date", "source", "target", "text")]
+    texts = [about[name] for name in ("date", "source", "target", "text", "ledger")]
     validation.require(all(value is None or isinstance(value, str) for value in texts), "its origin is no text")
     counts = [about["rows"], about["rows_kept"]]
     validation.require(all(one is None or isinstance(one, float | int) for one in counts), "its rows are no number")

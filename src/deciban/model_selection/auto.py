@@ -48,6 +48,7 @@ from deciban.model_selection.leakage import Leakage, find_leakage
 from deciban.rows import inputs
 from deciban.rows.inputs import column_notes
 from deciban.rows.sampling import folds_by_content, sample_rows
+from deciban.tallies.ledger import LedgerKey
 
 Callback = Callable[[str, float], None]
 SAMPLE = 100_000  # rows of a stream that are kept to score the model
@@ -175,7 +176,14 @@ class AutoResult:
 
 
 def auto_fit(
-    X: Any, y: Any, model: str = "auto", *, updatable: bool = False, callback: Callback | None = None, text: Any = None
+    X: Any,
+    y: Any,
+    model: str = "auto",
+    *,
+    updatable: bool = False,
+    ledger: bool | LedgerKey = False,
+    callback: Callback | None = None,
+    text: Any = None,
 ) -> AutoResult:
     """Select columns and a classifier, fit it, and score it on held-out rows.
 
@@ -195,6 +203,8 @@ def auto_fit(
         The name of a classifier (see `compare`), or "auto".
     updatable : bool, default False
         Only consider models that can be updated, merged and that can forget rows.
+    ledger : bool or LedgerKey, default False
+        Keep a keyed hash of every row, so that `forget` refuses every row that was not learned; the model is updatable.
     callback : callable, optional
         Called with (name, fraction done) before each classifier.
     text : str or int, optional
@@ -221,7 +231,7 @@ def auto_fit(
     rows = found.rows(X)
     comparison = None
     alone = lone(labels)
-    if model == "auto" and not updatable and not alone:
+    if model == "auto" and not (updatable or ledger or alone):
         names = [name for name in AUTO if _matches_input(name, found) and get_candidate(name).fewest <= len(labels)]
         comparison = compare_readable(found, rows, labels, names, callback=callback, early_stop=True)
         kind = comparison.chosen.kind
@@ -234,7 +244,7 @@ def auto_fit(
             raise DataError(f"`{kind.name}` {lacks}\n\nhint: use {auto}, or {other}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted = kind.make().fit(rows, labels)
+        fitted = _make(kind, ledger).fit(rows, labels)
     fitted._name_target(called)
     held_out, how = (None, "") if alone else _held_out(kind, found, rows, labels, comparison)
     if found.text is None and found.dropped_columns:
@@ -245,6 +255,17 @@ def auto_fit(
     return AutoResult(
         fitted, kind, held_out, how, found.dropped_columns, suspects, comparison, notes, found.text, len(labels), found
     )
+
+
+def _make(kind: Any, ledger: bool | LedgerKey) -> Any:
+    """The unfitted classifier; with a ledger, if one is asked for."""
+    model = kind.make()
+    if ledger is False:
+        return model
+    if "ledger" not in model.get_params(deep=False):
+        updatable = option("updatable=True", "--updatable")
+        raise DataError(f"`{kind.name}` forgets no rows, so it has no ledger\n\nhint: {updatable} chooses a model")
+    return model.set_params(ledger=ledger)
 
 
 def _notes(caught: list[Any]) -> list[str]:
@@ -273,6 +294,7 @@ def auto_fit_on(
     *,
     drop: Sequence[str] = (),
     text: Any = None,
+    ledger: bool | LedgerKey = False,
     progress: Callable[[int, float | None], None] | None = None,
 ) -> AutoResult:
     """Fit an updatable naive Bayes model to data of any size, in one pass (see `fit_on`), and score it on held-out
@@ -291,6 +313,8 @@ def auto_fit_on(
         Columns that are not used.
     text : str, optional
         A column whose words are the only features, see `auto_fit`.
+    ledger : bool or LedgerKey, default False
+        Keep a keyed hash of every row, see `auto_fit`.
     progress : callable, optional
         Called as `progress(rows, fraction)`.
 
@@ -309,7 +333,7 @@ def auto_fit_on(
     from deciban.io import readers  # pyarrow is optional
 
     if readers.is_path(data):
-        again = partial(auto_fit_on, target=target, drop=drop, text=text, progress=progress)
+        again = partial(auto_fit_on, target=target, drop=drop, text=text, ledger=ledger, progress=progress)
         return readers.retry_on_type_change(data, again, expected=(target,))
     source = readers.open_data(data)
     most = max(1000, min(SAMPLE, CELLS // max(len(source.names), 1)))
@@ -320,7 +344,7 @@ def auto_fit_on(
     found = FeatureSelection.from_data(readers.selected(rows.first, others), text)
     kind = get_candidate(_default_updatable(found))
     features = found.columns.kept if found.text is None else [found.text]
-    model = kind.make()
+    model = _make(kind, ledger)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit_on(rows.source, target, features, progress=progress)

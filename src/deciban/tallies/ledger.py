@@ -4,8 +4,8 @@ A tag is 64 bits that a keyed hash makes of the cells of a row. Ledgers add and 
 that is removed but was never added has a negative weight: `short` shows it.
 
 The digest of a row (`rows.digests`), with factors of columns that depend on the key, goes through SipHash-2-4
-(Aumasson and Bernstein, 2012) with that key. Without the key, one cannot find out from a tag which row it belongs to, nor
-construct rows of equal tags. Columns with names count by name, others by position.
+(Aumasson and Bernstein, 2012) with that key. Without the key, one cannot find out from a tag which row it belongs to,
+nor construct rows of equal tags. Columns with names count by name, others by position.
 
 >>> import numpy as np
 >>> tags, y = np.array([7, 9, 7], dtype=np.uint64), np.array([0, 1, 0], dtype=np.int32)
