@@ -141,13 +141,14 @@ class Case:
 
 PRIORS = [0.2, 0.3, 0.5]
 BY_CLASS = {"a": 0.2, "b": 0.3, "c": 0.5}
-TUNED = {"calibrate": [True], "weights": ["discriminative"]}
+TUNED = {"calibrate": [True], "weights": ["discriminative"], "ledger": [True]}
 SMOOTHED = {"fit_prior": [False], "class_prior": [PRIORS, "uniform"], **TUNED}
 OF_CLASSES = {
     "priors": [BY_CLASS],
     "class_weight": ["balanced", {"a": 2.0}],
     "columns": ["strict"],
     "calibrate": [True],
+    "ledger": [True],
 }
 STRUCTURED = {"backoff": [0, 2.0], "alpha": [0, 0.5], **OF_CLASSES}
 THIN = {"backoff": [0], "alpha": [0], **OF_CLASSES, "class_weight": ["balanced"]}
@@ -227,6 +228,7 @@ TABLE: dict[str, Entry] = {
             "ddof": [1],
             "estimate": ["bayes"],
             "calibrate": [True],
+            "ledger": [True],
         },
         gappy=NUMBERS_WITH_GAPS,
     ),
@@ -245,6 +247,7 @@ TABLE: dict[str, Entry] = {
             "diagonal": [True],
             "estimate": ["bayes"],
             "calibrate": [True],
+            "ledger": [True],
         },
         gappy=NUMBERS_WITH_GAPS,
     ),
@@ -257,13 +260,14 @@ TABLE: dict[str, Entry] = {
             "priors": [PRIORS, "uniform"],
             "estimate": ["bayes"],
             "calibrate": [True],
+            "ledger": [True],
         },
         gappy=NUMBERS_WITH_GAPS,
     ),
     "FisherDiscriminant": Entry(
         deciban.FisherDiscriminant,
         NUMBERS,
-        {"multi": ["eigen"], "n_components": [1], "priors": [PRIORS, "uniform"]},
+        {"multi": ["eigen"], "n_components": [1], "priors": [PRIORS, "uniform"], "ledger": [True]},
         gappy=NUMBERS_WITH_GAPS,
     ),
     "LogisticRegression": Entry(
@@ -400,6 +404,7 @@ TABLE: dict[str, Entry] = {
             "class_weight": ["balanced"],
             "C": [0.5],
             "calibrate": [True],
+            "ledger": [True],
         },
         without=("sample_weight", "leave_one_out"),
     ),
@@ -419,6 +424,7 @@ TABLE: dict[str, Entry] = {
             "priors": [BY_CLASS, "uniform"],
             "class_weight": ["balanced"],
             "calibrate": [True],
+            "ledger": [True],
         },
         base={"alpha": 0.5},
         only=("leave_one_out",),

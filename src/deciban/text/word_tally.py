@@ -158,7 +158,7 @@ class WordTally:
             count=count[here],
             rows=rows[here],
             kept=None if self.kept is None else self.kept.against_rest(c, self.n),
-            ledger=None if self.ledger is None else self.ledger.relabel(np.arange(self.k) == c, 2),
+            ledger=None if self.ledger is None else self.ledger.relabel((np.arange(self.k) == c).astype(np.intp), 2),
         )
 
     def without_empty_classes(self) -> tuple[WordTally, np.ndarray]:
