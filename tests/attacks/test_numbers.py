@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Linear
 
 import deciban as d
-from deciban.errors import DataError
+from deciban.errors import DataError, ForgetError
 
 FEW, OF = [[0.0, 1], [1, 0], [2, 1], [3, 3]], [0, 0, 1, 1]
 
@@ -136,3 +136,14 @@ def test_n4_an_exactly_singular_covariance() -> None:
             )
             np.testing.assert_allclose(ours.predict_proba(rows), theirs.predict_proba(rows), rtol=0, atol=1e-10)
             assert np.abs(ours.coef_).max() < 100  # no direction of rounding alone
+
+
+def test_n5_rows_that_were_never_learned_cannot_be_left_out() -> None:
+    """For all classifiers: tests/laws/test_never_learned.py."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    model = d.GaussianNB().fit(X, y)
+    assert np.isfinite(model.leave_one_out(X, y)).all()
+    for wrong in (X + 100, np.vstack([X[:7], [[0.0, 9.0]]]), X - [0, 30]):
+        with pytest.raises(ForgetError, match="never learned"):
+            model.leave_one_out(wrong, y[: len(wrong)])
