@@ -177,6 +177,18 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "hint: pass all labels that may occur as `classes` in the first call",
     ),
     (
+        lambda: gauss().leave_one_out(X + 9, Y),
+        ForgetError,
+        "row 0 of class 'a' was never learned\n\n"
+        "hint: leave out only rows that went through fit or partial_fit, with their labels and weights",
+    ),
+    (
+        lambda: TextClassifier().fit(["tea", "cake"], ["a", "b"]).leave_one_out(["tea", "tea"], ["a", "b"]),
+        ForgetError,
+        "text 1 was never learned with its label\n\n"
+        "hint: leave out only texts that went through fit or partial_fit, with their labels",
+    ),
+    (
         lambda: gauss().forget([[40.0, 1.0]], ["a"]),
         ForgetError,
         "row 0 (40, 1) of class 'a' was never learned, or is removed already\n\n"

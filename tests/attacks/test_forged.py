@@ -164,13 +164,15 @@ def stopped_job(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("value", [np.nan, -1.0, 1e300])
-@pytest.mark.parametrize("name", ["total.tally.parts.0.n", "total.tally.parts.1.parts.0.m2", "total.rows"])
+@pytest.mark.parametrize(
+    "name", ["total.tally.parts.0.n", *(f"total.tally.parts.1.parts.0.{of}" for of in ("m2", "mean")), "total.rows"]
+)
 def test_f4_forged_checkpoints_are_refused(tmp_path, monkeypatch, name, value):
     path, learn = stopped_job(tmp_path, monkeypatch)
     if name == "total.rows" and value != -1.0:
         value = 7
-    if (name[-2:], value) == ("m2", 1e300):
-        pytest.skip("such rows may be")
+    if name.endswith("mean") and value == -1.0:
+        value = -1e9
     forge(path, filled(name, value))
     with pytest.raises(DataError, match=r"c\.bin"):
         learn()

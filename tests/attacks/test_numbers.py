@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Linear
 
 import deciban as d
-from deciban.errors import DataError
+from deciban.errors import DataError, ForgetError
 
 FEW, OF = [[0.0, 1], [1, 0], [2, 1], [3, 3]], [0, 0, 1, 1]
 
@@ -64,3 +65,85 @@ def test_n2_the_averaged_posterior_has_a_limit() -> None:
     three = d.LogisticRegression().fit(np.vstack([FEW, [[9.0, 0.0], [8.0, 1.0]]]), [*OF, 2, 2])
     near = three.predict_proba([[1e20, -1e20]], posterior="laplace")
     assert np.allclose(three.predict_proba([[1e200, -1e200]], posterior="laplace"), near, rtol=0, atol=1e-12)
+
+
+SOLVERS = [("svd", None), *((solver, how) for solver in ("lsqr", "eigen") for how in (None, "auto", 0.3))]
+
+
+@pytest.mark.parametrize("priors", [None, [0.7, 0.2, 0.1]])
+@pytest.mark.parametrize(("solver", "shrinkage"), SOLVERS)
+def test_n3_the_covariance_is_that_of_scikit_learn(solver: str, shrinkage, priors) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(70) % 7 % 3
+    X = rng.normal(size=(70, 3)) * (1 + y[:, None]) + y[:, None] * [1.0, 0.0, -1.0]
+    settings = {"solver": solver, "shrinkage": shrinkage, "priors": priors}
+    theirs = Linear(store_covariance=True, **settings).fit(X, y)
+    for stored in (False, True):
+        ours = d.LinearDiscriminantAnalysis(store_covariance=stored, **settings).fit(X, y)
+        np.testing.assert_allclose(ours.covariance_, theirs.covariance_, rtol=0, atol=1e-10)
+    pieces = d.LinearDiscriminantAnalysis(**settings).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    np.testing.assert_allclose(pieces.covariance_, theirs.covariance_, rtol=0, atol=1e-10)
+    for probabilities in (ours.predict_proba(X), ours.as_logistic().predict_proba(X)):
+        np.testing.assert_allclose(probabilities, theirs.predict_proba(X), rtol=0, atol=1e-10)
+
+
+def test_n3_the_covariance_of_more_columns_than_rows() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(20) % 3 % 2
+    X, settings = rng.normal(size=(20, 30)) * (1 + y[:, None]), {"priors": [0.9, 0.1], "store_covariance": True}
+    ours, theirs = d.LinearDiscriminantAnalysis(**settings).fit(X, y), Linear(**settings).fit(X, y)
+    np.testing.assert_allclose(ours.covariance_, theirs.covariance_, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-10)
+
+
+def nearly_twice(seed: int, eps: float) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of two classes whose third column is the first up to eps."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 3 % 2
+    X[y == 1] *= 3
+    return np.column_stack([X, X[:, 0] + eps * rng.normal(size=60)]), y
+
+
+@pytest.mark.parametrize("solver", ["lsqr", "eigen"])
+@pytest.mark.parametrize("eps", [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9])
+def test_n4_a_nearly_singular_covariance_is_solved_as_well_as_by_scikit_learn(eps: float, solver: str) -> None:
+    """The least eigenvalue of the covariance is about eps²; rounding of its entries (1e-16) changes coefficients, and
+    so the probabilities of both libraries, by up to 1e-16 / eps²."""
+    for seed in range(10):
+        X, y = nearly_twice(seed, eps)
+        ours, theirs = d.LinearDiscriminantAnalysis(solver=solver).fit(X, y), Linear(solver="lsqr").fit(X, y)
+        apart, cov = theirs.means_[1] - theirs.means_[0], theirs.covariance_
+        ours_left, theirs_left = (np.abs(cov @ model.coef_[0] - apart).max() for model in (ours, theirs))
+        assert ours_left <= 10 * theirs_left + 1e-12
+        if eps >= 1e-6:
+            gap = np.abs(ours.predict_proba(X) - theirs.predict_proba(X)).max()
+            assert gap <= max(1e-6, 2e-15 / eps**2)
+
+
+def test_n4_an_exactly_singular_covariance() -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = nearly_twice(seed, 0.0)
+        wide = rng.normal(size=(200, 30))
+        for rows, of in [
+            (X, y),
+            (np.column_stack([X, np.full(60, 0.1)]), y),
+            (np.column_stack([wide, wide @ rng.normal(size=30), wide.sum(axis=1)]), np.arange(200) % 3),
+        ]:
+            ours, theirs = (
+                d.LinearDiscriminantAnalysis(solver="lsqr").fit(rows, of),
+                Linear(solver="lsqr").fit(rows, of),
+            )
+            np.testing.assert_allclose(ours.predict_proba(rows), theirs.predict_proba(rows), rtol=0, atol=1e-10)
+            assert np.abs(ours.coef_).max() < 100  # no direction of rounding alone
+
+
+def test_n5_rows_that_were_never_learned_cannot_be_left_out() -> None:
+    """For all classifiers: tests/laws/test_never_learned.py."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    model = d.GaussianNB().fit(X, y)
+    assert np.isfinite(model.leave_one_out(X, y)).all()
+    for wrong in (X + 100, np.vstack([X[:7], [[0.0, 9.0]]]), X - [0, 30]):
+        with pytest.raises(ForgetError, match="never learned"):
+            model.leave_one_out(wrong, y[: len(wrong)])

@@ -76,7 +76,7 @@ from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPost
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
 from deciban.rows.labels import label_codes, label_type, united
-from deciban.rows.levels import recoded
+from deciban.rows.levels import recoded, rows_with_unseen
 from deciban.rows.predictions import PredictBatch, columns_for
 from deciban.rows.readers import warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, ColumnRoles, Rows
@@ -1187,6 +1187,11 @@ class Generative(Classifier):
         ndarray of shape (n, k)
             log P(class | x) in the order of `classes_`; `np.exp` of it are probabilities.
 
+        Raises
+        ------
+        ForgetError
+            A row was never learned, where the sufficient statistics show it: see `forget`.
+
         Examples
         --------
         >>> from deciban import GaussianNB
@@ -1200,10 +1205,13 @@ class Generative(Classifier):
         self._check_additive()
         found = state.reader.training(X, y, first=False)
         _, codes = inputs.labels(found.y, state.classes)
-        x, schema = found.x, state.reader.schema
+        x, schema, unseen = found.x, state.reader.schema, np.zeros(0, dtype=bool)
         if schema is not found.reader.schema and schema != found.reader.schema:
-            x = recoded(x, found.reader.schema, schema)  # unseen levels become unknown
-        table = Table(x, codes, inputs.weights(sample_weight, codes), len(state.classes), state.reader.schema)
+            unseen = rows_with_unseen(x, found.reader.schema, schema)
+            x = recoded(x, found.reader.schema, schema)
+        table = Table(x, codes, inputs.weights(sample_weight, codes), len(state.classes), schema)
+        if unseen.any():
+            raise held_out.never_learned(state, table, int(unseen.argmax()))
         return held_out.leave_one_out(state, table, priors)
 
     def one_vs_rest(self) -> OneVsRest:

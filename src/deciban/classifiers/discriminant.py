@@ -383,7 +383,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     coef_, intercept_ : ndarrays of shape (1 or k, d) and (1 or k,)
         The linear scores.
     covariance_ : ndarray of shape (d, d)
-        The covariance that all classes share.
+        The covariance that all classes share; of given `priors`, Σ_y P(y) Σ_y.
     scalings_, xbar_, explained_variance_ratio_ : ndarrays
         The projection of `transform`: axes, origin, and share of the between-class variance of each axis.
     n_iter_ : int
@@ -522,9 +522,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def covariance_(self) -> np.ndarray:
-        """The covariance that all classes share, (d, d)."""
+        """The covariance that all classes share, (d, d). Given `priors` weight the covariances of the classes in it;
+        the posterior of solver="svd" is that of the pooled covariance all the same, as in scikit-learn."""
         state = self._fitted_state()
-        return state.reader.view(dense_covariance(self.store_covariance, self._base().covs[0]))
+        family, cov = state.family, self._base().covs[0]
+        if isinstance(family, GaussianJoint) and family.by_class and not state.given:
+            cov = family.mixed_by_priors(state.tally.parts[1])
+        return state.reader.view(dense_covariance(self.store_covariance, cov))
 
     @property
     def scalings_(self) -> np.ndarray:
@@ -562,7 +566,7 @@ def lda_family(
     if known.covariances:
         return GivenCovariances(1.0, covariances=known.covariances)
     if solver == "svd":
-        return GaussianJoint(1.0, span=tol, tol=tol**2, ddof=ddof)
+        return GaussianJoint(1.0, by_class=given, span=tol, tol=tol**2, ddof=ddof)
     return GaussianJoint(1.0, setting(shrinkage, "shrinkage", known, SHRINKAGES) or 0.0, mix=given, ddof=ddof)
 
 

@@ -53,7 +53,7 @@ from threadpoolctl import threadpool_limits
 
 from deciban import decision, ops
 from deciban.classifiers.logistic import LogisticRegression
-from deciban.errors import DataError
+from deciban.errors import DataError, ForgetError
 from deciban.models.calibration import Calibration
 from deciban.models.held_out import LOST
 from deciban.rows.text_reader import TextReader
@@ -181,7 +181,14 @@ class View:
 
     def leave_one_out_scores(self, X: sparse.csr_array, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Leave-one-out (scores, log priors), (n, k) each, of learned texts X (n, d of the whole tally)."""
-        return self.leave_one_out(X, y).scores(self.settings.word_model()), self.held_out_prior(y, np.ones(len(y)))
+        left_out = self.leave_one_out(X, y)
+        wrong = left_out.not_in_tally()
+        if len(wrong):
+            raise ForgetError(
+                f"text {int(wrong[0])} was never learned with its label\n\n"
+                "hint: leave out only texts that went through fit or partial_fit, with their labels"
+            )
+        return left_out.scores(self.settings.word_model()), self.held_out_prior(y, np.ones(len(y)))
 
     def leave_one_out(
         self, X: sparse.csr_array, y: np.ndarray, copies: np.ndarray | None = None, excerpt: np.ndarray | None = None

@@ -346,8 +346,11 @@ class CrossFitted:
         return cls(rows.keys, share, tuple(params))
 
     def leave_one_out(self, family: Any, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
-        at = places(self.keys, np.asarray(x.values, dtype=np.float64)[:, 0])
+        cells = np.asarray(x.values, dtype=np.float64)[:, 0]
+        at = places(self.keys, cells)
         out = np.zeros((x.n, self.share.shape[1]))
+        low, high = cell_borders(self.keys[[0, -1]])
+        out[(cells < low[0]) | (cells > high[1])] = np.nan  # not in the counts
         for p, share in zip(self.params, self.share, strict=True):
             out += share[y, at][:, None] * family.leave_one_out(None, x, y, w, p=p)
         return out

@@ -168,7 +168,14 @@ class Discretised(Family):
         cuts, or of missing cells, is removed with its row if no other row has it."""
         p = self.estimate(t) if p is None else p
         nominal, codes = np.array([cut is None for cut in self.cuts]), p.codes(self.codes(x))
-        return self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
+        out = self.family.leave_one_out(p.counts, codes, y, w, p.params, self._lone(p, codes, w, nominal))
+        t, levels = p.counts.crosstab(), np.asarray(codes.values)
+        known = (levels >= 0) & (levels < t.levels)
+        own = t.table.ravel().take((y.astype(np.int64) * t.table.shape[1])[:, None] + known * (t.offset[:-1] + levels))
+        short = (own * (1 + 1e-9) < (1.0 if w is None else w[:, None])) & known
+        if short.any():
+            out[short.any(axis=1)] = np.nan  # not in the counts
+        return out
 
     def _lone(self, p: Learned, x: Codes, w, nominal: np.ndarray) -> np.ndarray:
         """Which cells (n, d) have a level that no other row has."""

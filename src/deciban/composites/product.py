@@ -133,7 +133,7 @@ class Product(Family):
         """Sum over the factors. A level that no other row has is removed with its row, and the cell is no evidence; NaN
         with `reserve`, where the number of levels changes too."""
         p = self.estimate(t) if p is None else p
-        x, lone = self.without_lone(t, x, w)
+        x, lone = self.without_lone(t, x, y, w)
         out: Any = 0.0
         for (f, params, block), part in zip(self._each(p, x), t.parts, strict=True):
             out = out + f.leave_one_out(part, block, y, w, params)
@@ -141,8 +141,9 @@ class Product(Family):
             out[lone] = np.nan
         return out
 
-    def without_lone(self, t: Bundle, x: Mixed, w: np.ndarray | None) -> tuple[Mixed, np.ndarray]:
-        """The rows, with cells whose level no other row has made missing, and which rows had such cells (n,)."""
+    def without_lone(self, t: Bundle, x: Mixed, y: np.ndarray, w: np.ndarray | None) -> tuple[Mixed, np.ndarray]:
+        """The rows, with cells whose level no other row has made missing, and which rows had such cells (n,). A cell
+        that the row's class does not have stays: the row is not in the counts."""
         blocks, lone = list(x.blocks), np.zeros(x.n, dtype=bool)
         weight = 1.0 if w is None else w[:, None]
         for b, family in enumerate(self.factors[: len(self.factors) - self.gaps]):
@@ -153,6 +154,9 @@ class Product(Family):
             here = np.where((codes >= 0) & (codes < part.levels), part.offset[:-1] + codes, -1)
             alone = pooled[here] <= weight * (1 + 1e-9)
             if alone.any():
+                row, column = np.nonzero(alone)
+                least = (1.0 if w is None else w[row]) * (1 - 1e-9)
+                alone[row, column] = part.table[y[row], here[row, column]] >= least
                 blocks[b] = Codes(np.where(alone, -1, codes).astype(np.int32))
                 lone |= alone.any(axis=1)
         return Mixed(tuple(blocks), x.n), lone

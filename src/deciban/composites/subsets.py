@@ -145,7 +145,7 @@ class SubsetAverage(Family):
 
     def leave_one_out(self, t: Bundle, x: Mixed, y, w, p: Params | None = None) -> np.ndarray:
         p = self.estimate(t) if p is None else p
-        x, lone = self.product.without_lone(t, x, w)
+        x, lone = self.product.without_lone(t, x, y, w)
         n, k, d = x.n, t.k, self.product.d
         own, alike, odds = np.zeros((n, k, d)), np.zeros((n, 1, d)), np.zeros((n, d))
         prior = self._log_prior()

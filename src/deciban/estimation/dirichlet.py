@@ -109,4 +109,6 @@ def own_held_out(
     whole = np.where(np.abs(whole) <= 1e-12 * weight, 0.0, whole) + alpha * levels
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(whole > 0, np.log((count + alpha) / whole), -np.log(np.maximum(levels, 1)))
+    if count.min(initial=0.0) < 0:
+        share[count < -1e-9 * weight] = np.nan  # no such row is in the counts
     return np.where(here, share, 0.0).sum(axis=1)

@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from deciban.data.blocks import Counts, Reals
 from deciban.tallies import Moments
-from deciban.tallies.basic import NOTHING, column, divide, subtract
+from deciban.tallies.basic import NOTHING, column, divide, mean_slack, subtract
 
 BLOCK = 1 << 16  # cells a block of rows has: arrays of them stay in cache, and calls are few
 LEAST = 16  # rows a block has, at least
@@ -83,8 +83,14 @@ def remaining(whole: np.ndarray, part: np.ndarray) -> np.ndarray:
     """whole − part of sums ≥ 0, where what rounding leaves is nothing."""
     left = whole - part
     if not left.min(initial=1.0) > NOTHING * whole.max(initial=0.0):
-        left[left <= NOTHING * whole] = 0.0
+        settle(left, np.broadcast_to(whole, left.shape))
     return left
+
+
+def settle(left: np.ndarray, whole: np.ndarray) -> None:
+    """In place: what rounding leaves of sums is nothing; what is below zero cannot be left, and is NaN."""
+    small = np.nonzero(left <= NOTHING * whole)
+    left[small] = np.where(left[small] < -1e-9 * whole[small], np.nan, 0.0)
 
 
 def log_left(total: np.ndarray, plus: float | np.ndarray, x: Reals | Counts, y, w) -> np.ndarray:
@@ -100,7 +106,7 @@ def log_left(total: np.ndarray, plus: float | np.ndarray, x: Reals | Counts, y, 
         left = total.take(y[rows], axis=0)
         left -= cells if w is None else cells * w[rows, None]
         if not left.min(initial=1.0) > dust:  # or some cells are missing
-            left[left <= NOTHING * total.take(y[rows], axis=0)] = 0.0
+            settle(left, total.take(y[rows], axis=0))
         left += plus
         with np.errstate(divide="ignore", invalid="ignore"):
             own = np.einsum("ij,ij->i", cells, np.log(left, out=left))
@@ -117,7 +123,7 @@ def stored_log_left(
 ) -> np.ndarray:
     """x log(total − removed + plus) of stored cells, each with the sum of its own class and column, (cells,)."""
     left = total - removed
-    left[left <= NOTHING * total] = 0.0
+    settle(left, total)
     left += plus
     return times_log(x, left)
 
@@ -130,7 +136,7 @@ def times_log(x: np.ndarray, left: np.ndarray) -> np.ndarray:
 
 def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
     """(n, mean, m2): the moments of each row's class without that row, as subtracting the row's own tally leaves them;
-    where a cell is missing, as they are. (m, d) each; n may be (m, 1)."""
+    where a cell is missing, as they are. (m, d) each; n may be (m, 1). An m2 below zero: the row is not in the sums."""
     mean, m2 = t.mean.take(y, axis=0), t.m2.take(y, axis=0)
     n = column(t.n).take(y, axis=0)
     delta = mean - cells
@@ -147,4 +153,27 @@ def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) ->
     if empty.any():
         square[empty] = 0.0
         mean *= left > 0
+    if square.min(initial=0.0) < 0:
+        row, at = np.nonzero(square < 0)
+        before, scale = t.mean[y[row], at], np.broadcast_to(w * divide(n, left), square.shape)[row, at]
+        near = square[row, at] >= -mean_slack(before, cells[row, at] - before, scale)
+        square[row[near], at[near]] = 0.0
     return left, mean, square
+
+
+def exceeding(total: np.ndarray, x: Reals | Counts, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    """Which rows (n,) have a cell larger than the sum of their class: they are not among its rows."""
+    most = total * (1 + 1e-9)
+    if isinstance(x, Counts):
+        row, v = x.row_of(), np.asarray(x.stored, dtype=np.float64)
+        more = (v if w is None else v * w[row]) > most.ravel().take(y.astype(np.int64)[row] * x.d + x.column_of())
+        return np.bincount(row[more], minlength=x.n) > 0
+    out = np.empty(x.n, dtype=bool)
+    for rows, cells in blocks(x):
+        out[rows] = (cells * weight(w, rows) > most.take(y[rows], axis=0)).any(axis=1)
+    return out
+
+
+def not_in_sums(m2: np.ndarray) -> np.ndarray:
+    """Which rows (m,) cannot be among those of the sums, from what they would leave of the squares (m, d)."""
+    return np.asarray((m2 < 0).any(axis=1)) if m2.min(initial=0.0) < 0 else np.zeros(len(m2), dtype=bool)

@@ -33,6 +33,8 @@ from deciban.estimation.parameters import Parameter, log_slope
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, subtract
 
+NEVER = -1e200  # nats: what a cell adds to the score of a class that has no such cell to leave out
+
 
 @dataclass(frozen=True)
 class Params:
@@ -113,11 +115,14 @@ class Bernoulli(Family):
         out = self.loglik(self.estimate(t), x)
         alike = class_weight(y, w, t.k)
         if alike is not None and (self.above is not None or _binary(x)):
-            n = subtract(column(t.n), alike)
-            present, absent = np.maximum(subtract(t.total, alike), 0.0), np.maximum(n - t.total, 0.0)
-            logs = self.log_probability(present, n), self.log_probability(absent, n)
-            own = Linear.of(*logs).loglik(x, self.above)
-            set_own(out, y, own[np.arange(x.n), y])
+            n, at = subtract(column(t.n), alike), np.arange(x.n)
+            left, absent = subtract(t.total, alike), np.maximum(n - t.total, 0.0)
+            present = self.log_probability(np.maximum(left, 0.0), n)
+            if self.above is not None:  # cells may be negative else
+                present = np.where(left < -1e-9 * alike, NEVER, present)
+            own = Linear.of(present, self.log_probability(absent, n)).loglik(x, self.above)[at, y]
+            own[(own < NEVER / 2) & (own > -np.inf)] = np.nan
+            set_own(out, y, own)
             return out
         for rows, cells in blocks(x):
             set_own(out, y, self._own(t, cells, y[rows], weight(w, rows)), rows)
@@ -132,7 +137,8 @@ class Bernoulli(Family):
         present, absent = self.log_probability(total, n), self.log_probability(np.maximum(n - total, 0.0), n)
         with np.errstate(invalid="ignore"):
             terms = np.where(x != 0, x * present, 0.0) + np.where(x != 1, (1.0 - x) * absent, 0.0)
-        return np.where(here, terms, 0.0).sum(axis=1)
+        over = (total < 0) & (self.above is not None)  # the row is not in the sums
+        return np.where(over, np.nan, np.where(here, terms, 0.0)).sum(axis=1)
 
     def evidence(self, t: Sums) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows, every chance drawn from a Beta(alpha, alpha)."""

@@ -120,17 +120,21 @@ class Categorical(Family):
         else:
             own = ops.lookup(x, t.offset, Packed.of(self._left(t, alpha, alike)), np.zeros(t.k))
             set_own(out, y, own[np.arange(x.n), y])
+        if t.d and x.values.max(initial=-1) >= t.levels.min():
+            out[(np.asarray(x.values) >= t.levels).any(axis=1)] = np.nan  # not in the counts
         return out
 
     def _left(self, t: Crosstab, alpha: float | np.ndarray, alike: np.ndarray) -> np.ndarray:
         """log θ (k, sum of levels) of each level without one row that has it, where all rows of a class have the same
-        weight (k, 1). It does not depend on the other cells of the row."""
+        weight (k, 1). It does not depend on the other cells of the row. NaN: no such row is in the counts."""
         alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), t.levels.shape)
         rest = np.maximum(subtract(column_sums(t.table, t.offset), alike), 0.0) + alpha * t.levels
         even = spread(-np.log(np.maximum(t.levels, 1)), t.offset)
+        left = subtract(t.table, alike)
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(np.maximum(subtract(t.table, alike), 0.0) + spread(alpha, t.offset))
-            return np.where(spread(rest, t.offset) > 0, logs - spread(np.log(rest), t.offset), even)
+            logs = np.log(np.maximum(left, 0.0) + spread(alpha, t.offset))
+            logs = np.where(spread(rest, t.offset) > 0, logs - spread(np.log(rest), t.offset), even)
+        return np.where(left < -1e-9 * alike, np.nan, logs)
 
     def evidence(self, t: Crosstab) -> np.ndarray:
         """log marginal likelihood (k,) of each class's levels under a Dirichlet(alpha) prior for each column."""

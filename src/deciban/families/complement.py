@@ -21,7 +21,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import blocks, log_left, powers, row_totals, set_own, weight
+from deciban.estimation.leave_one_out import blocks, exceeding, log_left, powers, row_totals, set_own, weight
 from deciban.estimation.linear import Linear
 from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import counts_up_to
@@ -124,7 +124,9 @@ class Complement(Family):
         out = self.loglik(self.estimate(t), x)
         own = out[np.arange(x.n), y]
         others = t.total.sum(axis=0) - t.total
-        if not self.norm and not self._add_change(out, others + self.alpha, x, w):
+        heavy = 1.0 if w is None else float(w.max(initial=0.0))
+        top = heavy * np.nanmax(x.values if isinstance(x, Reals) else x.stored, initial=0.0)
+        if not self.norm and not self._add_change(out, others + self.alpha, x, w, top):
             out[:] = self._scores_left(others, x, w)
         odd = np.arange(x.n) if self.norm else np.flatnonzero(~np.isfinite(out).all(axis=1))
         for rows, cells in blocks(x.take(odd)):
@@ -133,15 +135,16 @@ class Complement(Family):
                 left = subtract(others[c], v * taken)
                 out[odd[rows], c] = np.einsum("ij,ij->i", v, self._weights(left))
         set_own(out, y, own)
+        if top > t.total.min(initial=np.inf):
+            out[exceeding(t.total, x, y, w)] = np.nan
         return out
 
-    def _add_change(self, out: np.ndarray, others: np.ndarray, x: Reals | Counts, w) -> bool:
+    def _add_change(self, out: np.ndarray, others: np.ndarray, x: Reals | Counts, w, top: float) -> bool:
         """Add the change of each score when the row is left out, −Σ_j x_j log(1 − w x_j / others_j) + N log(1 − w N /
-        Σ others), as a power series. False, and nothing added, where the row is too large a part of the counts."""
+        Σ others), as a power series. False, and nothing added, where the row is too large a part of the counts.
+        top: the largest cell, times its weight."""
         words = row_totals(x)
-        heavy = 1.0 if w is None else float(w.max(initial=0.0))
-        top = np.nanmax(x.values if isinstance(x, Reals) else x.stored, initial=0.0)
-        part = heavy * top / max(others.min(initial=np.inf), 1e-300)
+        part = top / max(others.min(initial=np.inf), 1e-300)
         terms = next((m for m in (1, 2, 3) if part ** (m + 1) <= TINY), None)
         if terms is None:
             return False

@@ -91,8 +91,9 @@ class Exponential(Family):
             for c in range(t.k if moves else 0):
                 out[rows, c] = _score(self._rates(n[c], t.total[c], mean), cells)
             seen, total = subtract(column(t.n).take(y[rows], axis=0), taken), t.total.take(y[rows], axis=0)
-            own = self._rates(seen, remaining(total, removed), mean)
-            set_own(out, y, _score(own, cells), rows)
+            left = remaining(total, removed)
+            own = _score(self._rates(seen, left, mean), cells)
+            set_own(out, y, np.where(np.isnan(left).any(axis=1), np.nan, own), rows)
         return out
 
     def _add_change(self, out: np.ndarray, t: Sums, x: Reals | Counts, w) -> bool:

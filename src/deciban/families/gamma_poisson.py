@@ -24,7 +24,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.dependence import both_ways, gamma_evidence
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import blocks, log_factorials, set_own, weight
+from deciban.estimation.leave_one_out import blocks, log_factorials, remaining, set_own, weight
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, subtract
 
@@ -69,9 +69,10 @@ class GammaPoisson(Family):
         n = np.broadcast_to(column(t.n), t.total.shape)
         for rows, cells in blocks(x):
             taken = ~np.isnan(cells) * weight(w, rows)
-            events = subtract(t.total.take(y[rows], axis=0), np.nan_to_num(cells) * taken) + self.shape
+            left = remaining(t.total.take(y[rows], axis=0), np.nan_to_num(cells) * taken)
             seen = subtract(n.take(y[rows], axis=0), taken) + self.exposure
-            set_own(out, y, np.nansum(_terms(events, seen, cells), axis=1), rows)
+            own = np.nansum(_terms(left + self.shape, seen, cells), axis=1)
+            set_own(out, y, np.where(np.isnan(left).any(axis=1), np.nan, own), rows)
         return out
 
     def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:

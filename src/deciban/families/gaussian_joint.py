@@ -54,8 +54,9 @@ class GaussianJoint(Family):
     shrinkage: float | str = 0.0
     ridge: float = 0.0
     mix: bool = False  # with blend = 1: Σ_c prior_c Σ_c instead of the pooled covariance
+    by_class: bool = False  # with blend = 1: the tally has the scatter of each class, for `mixed_by_priors`
     span: float | None = None  # with blend = 1: use only the axes of the class means whose share is at least this
-    tol: float = 1e-10  # with blend = 1: correlation eigenvalues up to this count as 0
+    tol: float | None = None  # with blend = 1: correlation eigenvalues up to this count as 0; None: see `Covariance`
     ddof: float = 0.0
     diagonal: bool = False  # with blend < 1: columns are independent
     floor: float = 1e-4  # with blend < 1: least variance of a singular covariance, as a share of the usual variances
@@ -68,7 +69,7 @@ class GaussianJoint(Family):
     @property
     def pools(self) -> bool:
         """Whether the pooled scatter is all that is needed."""
-        return self.blend == 1 and not self.mix and self.shrinkage != "auto"
+        return self.blend == 1 and not (self.mix or self.by_class) and self.shrinkage != "auto"
 
     def bound(self, weights: np.ndarray, given: bool) -> GaussianJoint:
         return replace(self, weights=weights, given=given) if self.blend == 1 else self
@@ -105,13 +106,16 @@ class GaussianJoint(Family):
 
     def gaussians(self, t: Scatter | RowScatter | Quartic) -> tuple[np.ndarray, list[Covariance]]:
         """Means (k, d) and covariances (of each class, or one for all) before the lower bound is applied."""
-        covs = self.shrunk(t)
+        if self.blend == 1 and self.mix:
+            return t.mean, [self.mixed_by_priors(t)]
+        covs, free = self.shrunk(t), self.free(t)
         if self.blend < 1:
-            return t.mean, self.blended(covs, self.free(t))
-        if self.pools:
-            return t.mean, [covs[0]]
-        free = self.free(t)
-        return t.mean, [mixed(covs, self.priors(t) if self.mix else free / free.sum())]
+            return t.mean, self.blended(covs, free)
+        return t.mean, [covs[0] if self.pools else mixed(covs, free / free.sum())]
+
+    def mixed_by_priors(self, t: Scatter | RowScatter | Quartic) -> Covariance:
+        """Σ_c prior_c Σ_c, where the tally has the scatter of each class."""
+        return mixed(self.shrunk(t), self.priors(t))
 
     def free(self, t: Scatter | RowScatter | Quartic) -> np.ndarray:
         """Degrees of freedom of the covariance of each class, (k,)."""
@@ -162,7 +166,7 @@ class GaussianJoint(Family):
         free = self.free(t)
         if self.blend < 1:
             return Separate.of(t, free, self.blend, float(self.shrinkage), self.ridge, self.floor**2)
-        return Shared.of(t, free, float(self.shrinkage), self.priors(t) if self.mix else None, self.tol)
+        return Shared.of(t, free, float(self.shrinkage), self.priors(t) if self.mix else None, self.tol or 0.0)
 
     def _left_of_columns(self, t: Scatter, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """The same for independent columns: NaN where a class is left with one value of a column, and for variances

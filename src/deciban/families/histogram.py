@@ -225,6 +225,10 @@ class Histogram(Family):
         p = self.estimate(t) if p is None else p
         out = self.loglik(p, x)
         out[np.arange(x.n), y] = own_held_out(p.counts, p.offset, p.alpha, p.codes(x), y, w, p.kept)
+        if t is not None:
+            ends = [cell_borders(keys[[0, -1]]) if len(keys) else ([-np.inf], [np.inf]) for keys in t.keys]
+            low, high = np.array([one[0][0] for one in ends]), np.array([one[1][-1] for one in ends])
+            out[((x.values < low) | (x.values > high)).any(axis=1)] = np.nan  # not in the counts
         return out
 
     def evidence_by_column(self, t: GridCounts, p: Params) -> np.ndarray:

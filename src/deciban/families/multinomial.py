@@ -128,7 +128,7 @@ class Multinomial(Family):
         assumed = np.broadcast_to(self.alpha, x.d).sum()
         whole = subtract(t.total.sum(axis=1)[y], words if w is None else words * w) + assumed
         own = log_left(t.total, self.alpha, x, y, w) - words * np.log(np.where(whole > 0, whole, 1.0))
-        set_own(out, y, np.where(whole > 0, own, -words * np.log(max(1, x.d))))
+        set_own(out, y, np.where((whole > 0) | np.isnan(own), own, -words * np.log(max(1, x.d))))
         return out
 
     def evidence(self, t: Sums) -> np.ndarray:

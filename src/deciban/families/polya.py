@@ -23,9 +23,9 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import row_totals, set_own
+from deciban.estimation.leave_one_out import remaining, row_totals, set_own
 from deciban.tallies import Sums
-from deciban.tallies.basic import column, divide, subtract
+from deciban.tallies.basic import column, divide
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Polya(Family):
         hidden = np.bincount(row[missing], p.mass[y[row[missing]], col[missing]], minlength=x.n)
         balls = p.mass.sum(axis=1)[y] - words * taken - hidden
         alpha = np.broadcast_to(self.alpha, x.d)
-        mass = subtract(t.total[y[row], col], v * taken[row]) + alpha[col]
+        mass = remaining(t.total[y[row], col], v * taken[row]) + alpha[col]
         terms = np.where(missing, 0.0, gammaln(mass + v) - gammaln(mass))
         set_own(out, y, np.bincount(row, terms, minlength=x.n) + _whole(balls, words))
         return out

@@ -26,7 +26,7 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import blocks, moments_left, row_sums, set_own, weight
+from deciban.estimation.leave_one_out import blocks, moments_left, not_in_sums, row_sums, set_own, weight
 from deciban.gaussian import columns as normals
 from deciban.gaussian.leave_one_out import DEEP, GivenPrior, cached_plan, students
 from deciban.ops import leave_one_out
@@ -172,7 +172,8 @@ class Student(Family):
             for c in range(t.k if self._borrows else 0):
                 moments = self._or_all((n[c], t.mean[c], t.m2[c]), every)
                 out[rows, c] = _score(cells, *self._posterior(*moments, *prior))
-            set_own(out, y, _score(cells, *self._posterior(*self._or_all(own, every), *prior)), rows)
+            scores = _score(cells, *self._posterior(*self._or_all(own, every), *prior))
+            set_own(out, y, np.where(not_in_sums(own[2]), np.nan, scores), rows)
         return out
 
     def _or_all(self, moments: tuple[np.ndarray, ...], every: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:

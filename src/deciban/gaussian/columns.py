@@ -26,7 +26,7 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways
-from deciban.estimation.leave_one_out import blocks, moments_left, row_sums, set_own, weight
+from deciban.estimation.leave_one_out import blocks, moments_left, not_in_sums, row_sums, set_own, weight
 from deciban.ops import leave_one_out as left_ops
 from deciban.tallies import Moments
 from deciban.tallies.basic import column, divide, negligible, subtract
@@ -159,7 +159,7 @@ def leave_one_out(
             moments = moments_left(t, cells[rest], y[at], weight(w, at))
             if (moments[0] <= 0).any():
                 moments = _instead(moments[0] <= 0, _left_of_all(everyone, cells[rest], weight(w, at)), moments)
-            own[rest] = _density(moments, cells[rest], left[at], ddof)
+            own[rest] = np.where(not_in_sums(moments[2]), np.nan, _density(moments, cells[rest], left[at], ddof))
         set_own(out, y, own, rows)
     return out
 
@@ -197,6 +197,7 @@ def leave_one_out_shared(
             centre = np.where(np.where(here, mine, n[c]) > 0, centre, middle)
             square = np.where(rest > 0, (cells - centre) ** 2 / var, 0.0)
             out[rows, c] = -0.5 * np.nansum(np.where(np.isnan(cells), np.nan, flat + square), axis=1)
+        out[rows][not_in_sums(m2)] = np.nan
     return out
 
 

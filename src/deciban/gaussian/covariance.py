@@ -33,6 +33,7 @@ from deciban.errors import SingularError
 from deciban.tallies import Quartic, RowScatter, Scatter
 
 RANK = 1e-10  # eigenvalues of a correlation matrix up to this are zero to us
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,18 @@ class DenseCovariance:
         """The smallest eigenvalue of the correlation matrix: 0 where some column is a mix of others."""
         return float(linalg.eigvalsh(self.correlation()[1])[0]) if self.d else 1.0
 
-    def inverse(self, tol: float = RANK) -> Precision:
-        """On the range of the matrix: directions whose correlation eigenvalue is ≤ tol are left out."""
+    def inverse(self, tol: float = RANK, means: np.ndarray | None = None) -> Precision:
+        """On the range of the matrix: directions whose correlation eigenvalue is ≤ tol are left out, unless they
+        separate these class means (k, d)."""
         deviation, correlation = self.correlation()
         values, vectors = linalg.eigh(correlation)
         keep = values > tol
+        if means is not None and not keep.all():
+            # The smaller residual of Σ a = m wins: without direction v it is |vᵀm|; with v it is rounding, unless the
+            # eigenvalue is rounding too (the cutoff of NumPy's matrix_rank). If |vᵀm| is rounding, v is left out.
+            scaled = means / deviation
+            apart = np.abs((scaled - scaled[0]) @ vectors).max(axis=0)
+            keep |= (values > self.d * EPSILON * values[-1]) & (apart > 64 * EPSILON * np.abs(scaled).max())
         basis = vectors[:, keep] / np.sqrt(values[keep])
         logdet = float(np.log(values[keep]).sum() + 2 * np.log(deviation).sum())
         return Precision(1.0 / deviation, 0.0, 1.0, basis, logdet, int(keep.sum()))
@@ -181,7 +189,8 @@ class LowRankCovariance:
     def least_correlation(self) -> float:
         return 1.0 if (self.diagonal > 0).all() else 0.0
 
-    def inverse(self, tol: float = RANK) -> Precision:
+    def inverse(self, tol: float = RANK, means: np.ndarray | None = None) -> Precision:
+        """As that of a dense covariance; the means of fewer rows than columns keep no direction."""
         if (self.diagonal > 0).all():
             scale = 1.0 / np.sqrt(self.diagonal)
             values, vectors = self._spectrum(self.rows * scale)

@@ -97,8 +97,9 @@ class PooledGaussian:
     splits: ClassVar[bool] = True  # there are `parts`
 
     @classmethod
-    def of(cls, mean: np.ndarray, cov: Covariance, centre: np.ndarray, tol: float) -> PooledGaussian:
-        precision = cov.inverse(tol)
+    def of(cls, mean: np.ndarray, cov: Covariance, centre: np.ndarray, tol: float | None = None) -> PooledGaussian:
+        """tol: correlation eigenvalues up to this count as 0; None: small ones that do not separate the means."""
+        precision = cov.inverse(means=mean) if tol is None else cov.inverse(tol)
         coef = precision.apply(mean - centre)
         bias = -0.5 * ((mean - centre) * coef).sum(axis=1) - coef @ centre
         return cls(mean, [cov], centre, precision, Packed.of(coef), bias)
@@ -110,7 +111,7 @@ class PooledGaussian:
         return replace(self, coef=Packed.of(coef), bias=-0.5 * (z**2).sum(axis=1) - coef @ self.centre)
 
     def part(self, columns: np.ndarray) -> PooledGaussian:
-        return PooledGaussian.of(self.mean[:, columns], self.covs[0].part(columns), self.centre[columns], 1e-10)
+        return PooledGaussian.of(self.mean[:, columns], self.covs[0].part(columns), self.centre[columns])
 
     def loglik(self, x: Reals) -> np.ndarray:
         return ops.affine(x, self.coef, self.bias, strict=True)

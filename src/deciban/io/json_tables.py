@@ -28,6 +28,7 @@ HEAD = 1 << 16
 HINT = 'hint: give one object a line, such as {"sky": "grey", "wind": 3}, an array of such, or an object of columns'
 
 INVALID = (ValueError, RecursionError)  # of a text that is no JSON, or deeper than Python can read
+TOO_DEEP = "arrays and objects are nested too deep"
 KEY = re.compile(rb'"\s*:')  # the end of a key, or of the same in a text
 
 Numbered = tuple[int, dict]  # a line and its object
@@ -78,7 +79,7 @@ def _table(stream: Bytes, name: str, expected: Collection[str]) -> pa.Table:
     try:
         text = stream.read().decode("utf-8-sig")
         found = list(_values(text))
-    except INVALID as error:
+    except ValueError as error:
         raise DataError(f"{name} is not a valid JSON document ({error})\n\n{HINT}") from None
     columns = in_columns(found[0] if len(found) == 1 else found, name, expected)
     rows = list(enumerate(({key: cells[i] for key, cells in columns.items()} for i in range(_length(columns))), 1))
@@ -99,7 +100,10 @@ def _values(text: str) -> Iterator[Any]:
             at += 1
         if at == len(text):
             return
-        value, at = decoder.raw_decode(text, at)
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except RecursionError:
+            raise ValueError(f"line {text.count(chr(10), 0, at) + 1}: {TOO_DEEP}") from None
         yield value
 
 
@@ -204,8 +208,9 @@ def _rows(stream: Bytes, name: str) -> Iterator[Numbered]:
         except DataError:
             raise
         except INVALID as error:
+            why = TOO_DEEP if isinstance(error, RecursionError) else error
             raise DataError(
-                f"{name}, line {number}: not valid JSON ({error})\n\nhint: put one object {{…}} on each line"
+                f"{name}, line {number}: not valid JSON ({why})\n\nhint: put one object {{…}} on each line"
             ) from None
         yield number, row
 

@@ -46,7 +46,7 @@ def leave_one_out(state: State, table: Table, priors: Any = None) -> np.ndarray:
         scores += prior[start:stop]
         ops.posterior(resolved(scores, fallback), logs=True, out=out[start:stop])
 
-    held_out_scores(state, table, finish)
+    held_out_scores(state, table, finish, check=True)
     return out
 
 
@@ -64,9 +64,18 @@ def check_learned(state: State, table: Table) -> None:
         )
 
 
-def held_out_scores(state: State, table: Table, finish: Callable | None = None) -> np.ndarray:
+def never_learned(state: State, table: Table, row: int) -> ForgetError:
+    """The error for a row that is not in the sums."""
+    return ForgetError(
+        f"row {row} of class {state.classes[table.y[row : row + 1]].tolist()[0]!r} was never learned\n\n"
+        "hint: leave out only rows that went through fit or partial_fit, with their labels and weights"
+    )
+
+
+def held_out_scores(state: State, table: Table, finish: Callable | None = None, check: bool = False) -> np.ndarray:
     """Log likelihoods (n, k) of each row under every class, the row taken out of the tally. With `finish`, nothing is
-    returned: finish(scores, start, stop) is called for each span of rows."""
+    returned: finish(scores, start, stop) is called for each span of rows. With `check`, a row that the tally cannot
+    contain raises an error; families give NaN for it, as for all rows without a closed form."""
     family, params, counts = state.family, state.params, state.tally.parts[1]
 
     def of(span: tuple[int, int]) -> np.ndarray | None:
@@ -77,7 +86,10 @@ def held_out_scores(state: State, table: Table, finish: Callable | None = None) 
                 _score_incomplete(state, chunk, out)
             if not ops.all_finite(out):
                 for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form: refit
-                    out[row] = state.loglik_without(chunk.rows(row, row + 1))
+                    left = state.without(chunk.rows(row, row + 1))
+                    if check and left.tally.short().any():
+                        raise never_learned(state, table, span[0] + row)
+                    out[row] = state.loglik_by(left, chunk.rows(row, row + 1))
             return out if finish is None else finish(out, *span)
 
     spans = borders(table.n, table.x.cells, max(SPAN, table.k * table.d // 4))

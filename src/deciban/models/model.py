@@ -335,9 +335,12 @@ class State:
         """The tally of rows in the codes of this state."""
         return TallyPass(self.spec, self.known)(table.rows(0, table.n))
 
-    def loglik_without(self, row: Table) -> np.ndarray:
-        """log likelihoods (1, k) of a row by the model without it, by refitting."""
-        left = self.with_tally(self.tally - tally_of(self.family, row)).pruned()
+    def without(self, row: Table) -> State:
+        """The state without a row."""
+        return self.with_tally(self.tally - tally_of(self.family, row)).pruned()
+
+    def loglik_by(self, left: State, row: Table) -> np.ndarray:
+        """log likelihoods (1, k) of a row by the state that is left without it, which is estimated for it."""
         x = row.x
         if left.reader.schema is not self.reader.schema:
             x = recoded(row.x, self.reader.schema, left.reader.schema)

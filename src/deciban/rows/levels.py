@@ -70,6 +70,17 @@ def recoded(x: Any, old: Any, new: Any) -> Mixed:
     return Mixed(tuple(blocks), x.n)
 
 
+def rows_with_unseen(x: Any, old: Any, new: Any) -> np.ndarray:
+    """Which rows (n,) in the codes of a schema have a level that another one does not have."""
+    out = np.zeros(x.n, dtype=bool)
+    for b, at in nominal(old):
+        for c, j in enumerate(at):
+            known = set(new.fields[j].levels or ())
+            unseen = [code for code, level in enumerate(old.fields[j].levels or ()) if level not in known]
+            out |= np.isin(np.asarray(x.blocks[b].values)[:, c], unseen)
+    return out
+
+
 def in_column_order(schema: Schema, tally: Bundle, order: Sequence[int]) -> tuple[Schema, Bundle]:
     """(schema, tally) with column order[j] at position j."""
     new = schema.reordered(order)

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies import Bundle, Crosstab, GridCounts, Pairs, Quartic, RowScatter, Scatter, SharedTally
-from deciban.tallies.basic import column
+from deciban.tallies import Bundle, Crosstab, GridCounts, Moments, Pairs, Quartic, RowScatter, Scatter, SharedTally
+from deciban.tallies.basic import column, divide
 from deciban.tallies.distinct_rows import KeyedRows
 
 ROUNDING = 1e-6  # relative, and of sums of weights absolute: what adding and subtracting rows may leave
@@ -59,7 +59,8 @@ def tally_fault(tally: Any, given: bool = False) -> str:
 def _weights_fault(tally: Any, n: np.ndarray) -> str:
     """`n` (k,) is the weight of the rows of each class."""
     if isinstance(tally, Bundle):
-        return next(filter(None, (_weights_fault(part, n) for part in tally.parts)), "")
+        faults = (_weights_fault(part, n) for part in tally.parts)
+        return next(filter(None, (*faults, *map(_spread_fault, tally.parts, tally.parts[1:]))), "")
     if isinstance(tally, SharedTally):  # its rows may have no weights
         return ""
     if tally.k != len(n):
@@ -83,6 +84,18 @@ def _weights_fault(tally: Any, n: np.ndarray) -> str:
     if sums and not _at_most(np.stack(sums, axis=1), np.max(column(tally.n), axis=1, keepdims=True)):
         return "tables add up to more than the weight of their rows"
     return ""
+
+
+def _spread_fault(own: Any, every: Any) -> str:
+    """Of the moments of each class and, without weights, those of all rows: no row is further from their mean than the
+    root of their sum of squares, so no variance of a class is larger than that sum."""
+    if not (isinstance(own, Moments) and isinstance(every, SharedTally) and isinstance(every.part, Moments)):
+        return ""
+    most = np.sqrt(every.part.m2 * (1 + ROUNDING)) + ROUNDING * np.abs(every.part.mean)
+    n = np.broadcast_to(column(own.n), own.mean.shape)
+    apart = np.where(n > 0, np.abs(own.mean - every.part.mean), 0.0)
+    fine = (apart <= most).all() and (np.sqrt(divide(own.m2, n)) <= most).all()
+    return "" if fine else "classes spread further than all rows"
 
 
 def _squares_fault(scatter: np.ndarray) -> str:

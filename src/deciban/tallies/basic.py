@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 NOTHING = 1e-12  # a share of weight that rounding alone can leave behind
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a mean, as a share of it
 
 
 def column(n: np.ndarray) -> np.ndarray:
@@ -36,9 +37,15 @@ def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(np.abs(n) <= NOTHING * np.abs(a), 0.0, n)
 
 
-def negligible(left: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Where sums of squares are zero up to rounding after a subtraction."""
-    return (left <= NOTHING * np.abs(before)) & (left >= -1e-9 * np.abs(before))
+def negligible(left: np.ndarray, before: np.ndarray, slack: np.ndarray | float = 0.0) -> np.ndarray:
+    """Where sums of squares are zero up to rounding after a subtraction; `slack`: see `mean_slack`."""
+    return (left <= NOTHING * np.abs(before)) & (left >= -1e-9 * np.abs(before) - slack)
+
+
+def mean_slack(mean: np.ndarray, delta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """How far rounding of the mean may move scale · delta², delta being a distance from it."""
+    off = ROUNDING * np.abs(mean)
+    return scale * (2.0 * np.abs(delta) + off) * off
 
 
 def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -335,9 +342,10 @@ class Moments(Tally):
         n = subtract(a, b)
         some = column(n) > 0
         mean = np.where(some, self.mean + (self.mean - other.mean) * divide(column(b), column(n)), 0.0)
-        delta = mean - other.mean
-        m2 = self.m2 - other.m2 - (delta * (column(n) * divide(column(b), column(a)))) * delta
-        return Moments(n, mean, np.where(some & ~negligible(m2, self.m2), m2, 0.0))
+        delta, scale = mean - other.mean, column(n) * divide(column(b), column(a))
+        m2 = self.m2 - other.m2 - (delta * scale) * delta
+        nothing = negligible(m2, self.m2, mean_slack(self.mean, delta, scale))
+        return Moments(n, mean, np.where(some & ~nothing, m2, 0.0))
 
     def short(self) -> np.ndarray:
         return super().short() | (self.m2 < 0).any(axis=1)

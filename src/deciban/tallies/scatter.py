@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, distinct, divide, doubles, scatter_classes, subtract
+from deciban.tallies.basic import Tally, distinct, divide, doubles, mean_slack, negligible, scatter_classes, subtract
 
 
 def negative_squares(scatter: np.ndarray) -> np.ndarray:
@@ -21,6 +21,15 @@ def negative_squares(scatter: np.ndarray) -> np.ndarray:
     squares = np.diagonal(scatter, axis1=1, axis2=2)
     reach = np.abs(scatter).max(axis=(1, 2), initial=0.0)
     return np.asarray((squares < -1e-9 * reach[:, None]).any(axis=1))
+
+
+def settled(scatter: np.ndarray, before: np.ndarray, slack: np.ndarray | float = 0.0) -> np.ndarray:
+    """Matrices (k, d, d) after a subtraction, where sums of squares that rounding left below zero are 0; in place."""
+    squares = np.diagonal(scatter, axis1=1, axis2=2)
+    nothing = (squares < 0) & negligible(squares, np.diagonal(before, axis1=1, axis2=2), slack)
+    group, at = np.nonzero(nothing)
+    scatter[group, at, at] = 0.0
+    return scatter
 
 
 @dataclass(frozen=True)
@@ -84,8 +93,10 @@ class Quartic(Tally):
         mean = self.mean + (self.mean - other.mean) * divide(other.n, n)[:, None]
         some = n[:, None] > 0
         mean = np.where(some, mean, 0.0)
-        pairs = zip(self.about(mean), other.about(mean), strict=True)
-        return Quartic(n, mean, *(np.where(some[:, None], a - b, 0.0) for a, b in pairs))
+        before = self.about(mean)
+        sums = [np.where(some[:, None], a - b, 0.0) for a, b in zip(before, other.about(mean), strict=True)]
+        slack = mean_slack(self.mean, mean - other.mean, other.n[:, None])
+        return Quartic(n, mean, settled(sums[0], before[0], slack), *sums[1:])
 
     def __mul__(self, scale: float) -> Quartic:
         return Quartic(self.n * scale, self.mean, self.p11 * scale, self.p21 * scale, self.p22 * scale)
@@ -137,10 +148,12 @@ class Scatter(Tally):
         n = subtract(self.n, other.n)
         mean = self.mean + (self.mean - other.mean) * divide(other.n, n)[:, None]
         mean = np.where(n[:, None] > 0, mean, 0.0)
-        between = _outer(n * divide(other.n, self.n), mean - other.mean, self.pooled)
-        scatter = self.scatter - other.scatter - between
+        scale, delta = n * divide(other.n, self.n), mean - other.mean
+        scatter = self.scatter - other.scatter - _outer(scale, delta, self.pooled)
         if not self.pooled:
             scatter = np.where(n[:, None, None] > 0, scatter, 0.0)
+        slack = mean_slack(self.mean, delta, scale[:, None])
+        settled(scatter, self.scatter, slack.sum(axis=0) if self.pooled else slack)
         return Scatter(n, mean, scatter, self.pooled)
 
     def short(self) -> np.ndarray:

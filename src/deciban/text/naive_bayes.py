@@ -251,8 +251,15 @@ class LeaveOneOut:
         self.known = (texts >= max(limits[0], 1)) & (texts <= limits[1]) & permitted  # without the text
         self.scored = self.known if excerpt is None else self.known & excerpt
         # the tally's cell of each word and the class of its text
-        self.own_cell = np.searchsorted(tally.word * tally.k + tally.label, self.word * tally.k + y[self.row])
+        cells, own = tally.word * tally.k + tally.label, self.word * tally.k + y[self.row]
+        self.own_cell = np.minimum(np.searchsorted(cells, own), max(len(cells) - 1, 0))
+        self.foreign = cells[self.own_cell] != own if len(cells) else np.ones(len(own), dtype=bool)
         self._left_out: dict[int, LeftOut] = {}
+
+    def not_in_tally(self) -> np.ndarray:
+        """Numbers of the texts with a word more often than all texts of their class have it: they were not learned."""
+        short = self.foreign | (self.tally.count[self.own_cell] * (1 + 1e-9) < self.x)
+        return self.row[short]
 
     def scores(self, model: WordModel) -> np.ndarray:
         """Log likelihoods (n, k), up to a term that all classes share."""
