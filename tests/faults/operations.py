@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import random
 import re
 import shlex
 import shutil
@@ -181,7 +182,7 @@ OPERATIONS: dict[str, Callable[[], Any]] = {
 
 
 def state_of(folder: Path) -> dict[str, bytes]:
-    """The content of each file by its name; of models, whatever is not a date."""
+    """The content of each file by its name; of models, all but the date."""
     return {
         str(path.relative_to(folder)): _content(path.name, path.read_bytes())
         for path in sorted(folder.rglob("*"))
@@ -239,11 +240,11 @@ class Trials:
             (self.place / name).unlink(missing_ok=True)
             found.pop(name, None)
         allowed = [self.after] if wrong is None else [self.before, self.after]  # files are whole, and all are known
-        strange = [
+        unexpected = [
             name for name in {**found, **self.before} if all(found.get(name) != one.get(name) for one in allowed)
         ]
-        strange = [name for name in strange if wrong is None or found.get(name) != CHECKPOINT]
-        assert not strange, f"{wrong!r} leaves {strange}"
+        unexpected = [name for name in unexpected if wrong is None or found.get(name) != CHECKPOINT]
+        assert not unexpected, f"{wrong!r} leaves {unexpected}"
         if isinstance(wrong, OSError):
             assert wrong.filename, f"{wrong!r} names no file"
         if isinstance(wrong, CommandError):
@@ -282,3 +283,11 @@ def check_operation(name: str, folder: Path, codes: tuple[int, ...] = CODES, eve
                 )
                 raise AssertionError(f"{where}: {error}") from error
     return len(faults)
+
+
+def writes(count: int, rng: random.Random, folder: Path) -> str:
+    """Every call of every operation fails, with the first `count` codes."""
+    faults = sum(check_operation(name, folder, CODES[:count]) for name in OPERATIONS)
+    return (
+        f"{faults} calls failed in {len(OPERATIONS)} operations that write: files are whole, and nothing else is left"
+    )
