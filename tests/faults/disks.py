@@ -34,8 +34,8 @@ PRINTING = (
     "predict m.deciban rows.csv -o /dev/stdout",
 )
 WRITING = (
-    "fit -q rows.csv --stream -o m.deciban",
-    "fit -q rows.csv --stream -o fresh.deciban",
+    "fit -q few.csv --stream -o m.deciban",
+    "fit -q few.csv --stream -o fresh.deciban",
     "update m.deciban more.csv",
     "forget m.deciban more.csv",
     "merge m.deciban other.deciban -o m.deciban --force",

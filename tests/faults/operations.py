@@ -48,6 +48,7 @@ def prepare(folder: Path) -> None:
     with chdir(folder):
         Path("rows.csv").write_text(rows_as_csv(60))
         Path("more.csv").write_text(rows_as_csv(20, 1))
+        Path("few.csv").write_text(rows_as_csv(6))  # too few for many folds
         os.mkdir("parts")
         for i in range(3):
             Path(f"parts/{i}.csv").write_text(rows_as_csv(20, i))
@@ -164,7 +165,7 @@ OPERATIONS: dict[str, Callable[[], Any]] = {
     **{
         line: (lambda line=line: command(line))
         for line in (
-            "fit -q rows.csv --stream -o m.deciban",
+            "fit -q few.csv --stream -o m.deciban",
             "update m.deciban more.csv",
             "forget m.deciban more.csv",
             "merge m.deciban other.deciban -o m.deciban --force",
