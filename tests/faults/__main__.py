@@ -13,8 +13,14 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-COUNTS = {"writes": 2, "concurrent": 100, "kills": 300, "disks": 6}
-MODULES = {"writes": "operations", "concurrent": "processes", "kills": "processes", "disks": "disks"}
+COUNTS = {"writes": 2, "concurrent": 100, "kills": 300, "disks": 6, "changes": 8}
+MODULES = {
+    "writes": "operations",
+    "concurrent": "processes",
+    "kills": "processes",
+    "disks": "disks",
+    "changes": "changes",
+}
 
 
 def main() -> int:

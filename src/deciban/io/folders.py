@@ -35,7 +35,7 @@ from deciban.display import format_list
 from deciban.errors import DataError
 from deciban.io.arrow import pa
 from deciban.io.atomic import Stamp, changed_error
-from deciban.io.source import Piece, Source
+from deciban.io.source import Piece, Source, watched
 
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".arrow", ".feather", ".jsonl", ".ndjson", ".arff")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -178,7 +178,7 @@ def read(paths: Sequence[Path], root: Path, name: str, opened: Open, types: dict
         return read(paths, root, name, opened, {**types, **dict.fromkeys(mixed, pa.string())})
     schema = _schema(many.files)
     kinds = {field.name: field.type for field in schema}
-    return Source(
+    whole = Source(
         name,
         many.kind,
         schema,
@@ -188,8 +188,8 @@ def read(paths: Sequence[Path], root: Path, name: str, opened: Open, types: dict
         notes=tuple(dict.fromkeys(many.notes)),
         cut=partial(many.pieces, kinds),
         rows=many.rows,
-        stamps=many.stamps(),
     )
+    return watched(whole, *many.stamps())
 
 
 def _check_predictions(files: list[_File]) -> None:
@@ -309,8 +309,7 @@ TEXT, LABEL = "text", "label"
 
 def read_folder(folder: Path) -> Source:
     """Columns `text` and `label` (the sub-folder)."""
-    kinds = sorted(one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
-    paths = [(kind.name, path) for kind in kinds for path in sorted(kind.rglob("*")) if path.is_file()]
+    paths = list_texts(folder)
     if not paths:
         raise DataError(
             f"{folder} is a folder without sub-folders of texts\n\n"
@@ -323,7 +322,15 @@ def read_folder(folder: Path) -> Source:
             seen[0] += 1
             yield path.read_bytes().decode("utf-8", errors="replace"), label
 
-    return _source(str(folder), "a folder of texts", rows(), lambda: seen[0] / len(paths), (TEXT, LABEL))
+    stamps = [stamp for _, path in paths if (stamp := Stamp.from_path(path))]
+    whole = _source(str(folder), "a folder of texts", rows(), lambda: seen[0] / len(paths), (TEXT, LABEL))
+    return watched(whole, *stamps)
+
+
+def list_texts(folder: Path) -> list[tuple[str, Path]]:
+    """The (sub-folder, file) pairs of a folder with a sub-folder of texts for each class."""
+    kinds = sorted(one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
+    return [(kind.name, path) for kind in kinds for path in sorted(kind.rglob("*")) if path.is_file()]
 
 
 def read_mbox(path: Path) -> Source:
