@@ -116,7 +116,7 @@ def at_moment(number: int | None, change: Callable[[], None]) -> Iterator[list[i
             change()
         seen.append(len(seen))
 
-    checked, whole = source._checked, folders._source
+    checked = source.checked
 
     def each(rows: Callable[[], Iterator]) -> Iterator:
         moment()
@@ -124,12 +124,12 @@ def at_moment(number: int | None, change: Callable[[], None]) -> Iterator[list[i
             moment()
             yield batch
 
-    def texts(name: str, kind: str, rows: Iterator, *more: Any) -> Any:
-        return whole(name, kind, each(lambda: rows), *more)
+    def at_each(rows: Callable[[], Iterator], stamps: Any) -> Iterator:
+        return checked(partial(each, rows), stamps)
 
     with (
-        patch.object(source, "_checked", lambda rows, stamps: checked(partial(each, rows), stamps)),
-        patch.object(folders, "_source", texts),
+        patch.object(source, "checked", at_each),
+        patch.object(folders, "checked", at_each),
         patch.object(csv, "BLOCK", 2000),
         patch.object(csv, "LINES_BLOCK", 2000),
         deciban.threads(1),

@@ -218,18 +218,18 @@ class Stamp(NamedTuple):
     number: int
 
     @classmethod
-    def from_path(cls, path: Path) -> Stamp | None:
+    def from_path(cls, path: str | os.PathLike) -> Stamp | None:
         """The stamp of a regular file; None: there is none, or it is a pipe or device, whose stamp says nothing."""
         try:
-            found = path.stat()
+            found = os.stat(path)
         except OSError:
             return None
         regular = stat.S_ISREG(found.st_mode)
-        return cls(str(path), found.st_size, found.st_mtime_ns, found.st_ino) if regular else None
+        return cls(os.fspath(path), found.st_size, found.st_mtime_ns, found.st_ino) if regular else None
 
     def check(self) -> None:
         """Raise DataError if the file has changed."""
-        if Stamp.from_path(Path(self.name)) != self:
+        if Stamp.from_path(self.name) != self:
             raise changed_error(self.name)
 
 

@@ -35,7 +35,7 @@ from deciban.display import format_list
 from deciban.errors import DataError
 from deciban.io.arrow import pa
 from deciban.io.atomic import Stamp, changed_error
-from deciban.io.source import Piece, Source, watched
+from deciban.io.source import Piece, Source, checked, watched
 
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".arrow", ".feather", ".jsonl", ".ndjson", ".arff")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -317,20 +317,35 @@ def read_folder(folder: Path) -> Source:
         )
     seen = [0]
 
-    def rows() -> Iterator[tuple[str, str]]:
+    def texts() -> Iterator[tuple[str, str]]:
         for label, path in paths:
             seen[0] += 1
-            yield path.read_bytes().decode("utf-8", errors="replace"), label
+            with open(path, "rb") as file:
+                yield file.read().decode("utf-8", errors="replace"), label
 
-    stamps = [stamp for _, path in paths if (stamp := Stamp.from_path(path))]
-    whole = _source(str(folder), "a folder of texts", rows(), lambda: seen[0] / len(paths), (TEXT, LABEL))
-    return watched(whole, *stamps)
+    def rows() -> Iterator[tuple[str, str]]:
+        yield from checked(texts, [stamp for _, path in paths if (stamp := Stamp.from_path(path))])
+
+    return _source(str(folder), "a folder of texts", rows(), lambda: seen[0] / len(paths), (TEXT, LABEL))
 
 
-def list_texts(folder: Path) -> list[tuple[str, Path]]:
-    """The (sub-folder, file) pairs of a folder with a sub-folder of texts for each class."""
+def list_texts(folder: Path) -> list[tuple[str, str]]:
+    """The (sub-folder, path of a text) pairs of a folder with a sub-folder of texts for each class."""
     kinds = sorted(one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
-    return [(kind.name, path) for kind in kinds for path in sorted(kind.rglob("*")) if path.is_file()]
+    return [
+        (kind.name, path)
+        for kind in kinds
+        for path in sorted(_files_in(str(kind)), key=lambda path: path.split(os.sep))
+    ]
+
+
+def _files_in(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files_in(entry.path)
+            elif entry.is_file():
+                yield entry.path
 
 
 def read_mbox(path: Path) -> Source:

@@ -186,7 +186,7 @@ def unchanged_files(data: Any) -> Iterator[None]:
     before = {stamp.name: stamp for stamp in data.stamps} if pinned else _listed_stamps(data)
 
     def check() -> None:
-        after = {name: Stamp.from_path(Path(name)) for name in before} if pinned else _listed_stamps(data)
+        after = {name: Stamp.from_path(name) for name in before} if pinned else _listed_stamps(data)
         if after != before:
             raise changed_error(next(name for name in {**before, **after} if before.get(name) != after.get(name)))
 
@@ -203,8 +203,11 @@ def _listed_stamps(data: Any) -> dict[str, Stamp | None]:
     if not is_path(data) or os.fspath(data) == "-":
         return {}
     where, found = Path(data), list_files(data)
-    texts = [path for _, path in folders.list_texts(where)] if found is None and where.is_dir() else [where]
-    return {str(path): Stamp.from_path(path) for path in (texts if found is None else found[1])}
+    if found is not None:
+        names = [str(path) for path in found[1]]
+    else:
+        names = [path for _, path in folders.list_texts(where)] if where.is_dir() else [str(where)]
+    return {name: Stamp.from_path(name) for name in names}
 
 
 def is_glob(path: str | os.PathLike) -> bool:

@@ -87,30 +87,30 @@ def watched(source: Source, *stamps: Stamp) -> Source:
     def pieces(columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
         assert cut is not None
         for piece in cut(columns, coded):
-            yield partial(_checked, piece, stamps) if len(stamps) == 1 else piece
+            yield partial(checked, piece, stamps) if len(stamps) == 1 else piece
 
     return replace(
         source,
         stamps=stamps,
-        batches=lambda: _checked(source.batches, stamps),
-        cut=cut and (lambda columns, coded: _checked(partial(pieces, columns, coded), stamps)),
-        lines=lines and (lambda columns: _checked(partial(lines, columns), stamps)),
+        batches=lambda: checked(source.batches, stamps),
+        cut=cut and (lambda columns, coded: checked(partial(pieces, columns, coded), stamps)),
+        lines=lines and (lambda columns: checked(partial(lines, columns), stamps)),
     )
 
 
-def _checked(rows: Callable[[], Iterator], stamps: Sequence[Stamp]) -> Iterator:
+def checked(rows: Callable[[], Iterator], stamps: Sequence[Stamp]) -> Iterator:
+    """The rows of files that had these stamps; DataError if one of the files has changed at the end."""
+
+    def check() -> None:
+        for stamp in stamps:
+            stamp.check()
+
     try:
         yield from rows()
     except Exception:
-        check_stamps(stamps)  # a file that was replaced may look damaged
+        check()  # a file that was replaced may look damaged
         raise
-    check_stamps(stamps)
-
-
-def check_stamps(stamps: Sequence[Stamp]) -> None:
-    """Raise DataError if one of the files has changed."""
-    for stamp in stamps:
-        stamp.check()
+    check()
 
 
 def _alone(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
