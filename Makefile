@@ -45,11 +45,12 @@ test-oldest:  ## the tests that take little time, with the oldest supported vers
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' -c tests/oldest.txt $(ISA)=
 	DECIBAN_EXAMPLES=4 $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -m "not (slow or spark or dask or browser)" tests
 
-check: $(VENV)/installed  ## ruff, format, mypy, import contract
+check: $(VENV)/installed  ## ruff, format, mypy, import contract, bandit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit -q -r src -ll
 
 bench: $(VENV)/installed  ## benchmark against other libraries in one process; writes bench/results and the tables
 	$(BIN)/python -m bench

@@ -31,7 +31,6 @@ MARKS = {  # of the tests in a folder or file, or of one test
     "tests/test_cli.py::test_fit_finds_the_leak_and_leaves_names_out": "slow",
     "tests/test_cli.py::test_pipes_in_and_out": "slow",
     "tests/test_cli.py::test_streaming_learns_what_the_whole_learns": "slow",
-    "tests/test_cli_kills.py": "slow",
     "tests/test_cli_start.py": "slow",
     "tests/test_cli_text.py": "slow",
     "tests/test_contract.py": "slow",

@@ -190,7 +190,7 @@ def test_what_stands_in_two_places_is_stored_once(path):
 @pytest.mark.parametrize("named", [False, True])
 def test_an_older_file_stays_where_a_newer_one_fails(trouble, named, path, monkeypatch):
     if named:
-        monkeypatch.setattr(atomic, "_write_unnamed", lambda part, fill: False)
+        monkeypatch.setattr(atomic, "_write_unnamed", lambda *_: False)
     model = GaussianNB().fit(X, list("aabbcc"))
     deciban.save(model, path)
     before = path.read_bytes()

@@ -238,11 +238,12 @@ def _store_weights(place: Path, digest: bytes, weights: dict[str, np.ndarray]) -
 
 
 def _kept(model: Model, state: Path) -> None:
-    weights_of(state).unlink(missing_ok=True)
     if model is None:
         state.unlink(missing_ok=True)
     else:
         save(model, state)
+    with suppress(OSError):  # weights that stay are those of another digest
+        weights_of(state).unlink()
 
 
 def update_file(state: Path, sources: Any, label: str, how: Callable, only_new: bool = False) -> int:

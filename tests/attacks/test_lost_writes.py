@@ -30,35 +30,6 @@ from deciban.io import atomic, readers
 
 from ..support.cli import exit_code, output
 
-PROCESSES = """
-import os, sys
-import deciban, deciban.io.readers, deciban.spam
-from deciban.cli import inputs, main, update
-
-deciban.MixedNB, deciban.TextClassifier  # so that no child has to import them
-
-def run(command):
-    child = os.fork()
-    if child == 0:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        try:
-            main(command)
-        except SystemExit as ended:
-            os._exit(ended.code)
-    return child
-
-for commands in COMMANDS:
-    children = [run(command.split()) for command in commands]
-    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * len(children)
-"""
-
-
-def run_at_once(*commands: list[str]) -> None:
-    """Run the commands of each list at the same time, each in a process of its own."""
-    code = PROCESSES.replace("COMMANDS", repr(commands))
-    env = os.environ | {"OPENBLAS_NUM_THREADS": "1", "DECIBAN_THREADS": "1"}
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=env)
-
 
 def table(n: int, seed: int = 0) -> str:
     rng = np.random.default_rng(seed)
@@ -74,21 +45,6 @@ def place(tmp_path, monkeypatch):
     Path("s.csv").write_text(table(300))
     deciban.save(deciban.MixedNB().fit_on("s.csv", target="class"), "s.deciban", target="class")
     return tmp_path
-
-
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-
-
-@needs_fork
-def test_w1_filters_learn_all_messages_of_several_processes(place):
-    for i in range(8):
-        Path(f"m{i}.eml").write_text(f"Subject: mail {i}\n\nbody word{i}\n")
-    run_at_once(
-        [f"spam learn f.deciban m{i}.eml --as spam" for i in range(8)],  # the file does not exist yet
-        [f"spam unlearn f.deciban m{i}.eml --as spam" for i in range(2)],
-    )
-    assert deciban.model_info("f.deciban")["rows"] == 6
-    assert not list(place.glob(".*"))
 
 
 def test_w1_a_filter_of_one_class_is_shown(place, capfd):
@@ -120,21 +76,6 @@ def test_w1_weights_of_a_filter_are_those_of_the_version_that_was_read(tmp_path,
     monkeypatch.setattr(spam, "open_filter", opened)
     assert spam.solved(state).class_count_.sum() == 6
     assert spam.solved(state).class_count_.sum() == 6
-
-
-@needs_fork
-def test_w2_updates_of_several_processes_add_up(place):
-    lines = Path("s.csv").read_text().splitlines(keepends=True)
-    for i in range(1, 9):
-        Path(f"u{i}.csv").write_text("".join(lines[: 10 * i + 1]))
-    run_at_once(
-        [f"update s.deciban u{i}.csv" for i in range(1, 9)],
-        ["forget s.deciban u1.csv", "forget s.deciban u2.csv"],
-        ["merge s.deciban s.deciban -o s.deciban --force", "update s.deciban u1.csv"],
-    )
-    rows = deciban.model_info("s.deciban")["rows"]
-    assert rows in (2 * 630 + 10, 2 * 640)  # in one order or the other
-    assert not list(place.glob(".*"))
 
 
 def test_w2_who_waits_for_long_gets_a_message(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from deciban.cli.options import Terminal, is_model
+from deciban.cli.options import Terminal
 from deciban.cli.starting import alone
 from deciban.display import format_choices, format_list
 from deciban.errors import DataError, ModelFileError, closest, did_you_mean
@@ -42,6 +42,17 @@ def loaded(path: str, data: str, empty: bool = False) -> Any:
     if is_empty(model) and not empty:
         raise DataError(f"no rows are left in {path}: all were forgotten\n\nhint: deciban update {path} DATA")
     return model
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model."""
+    import deciban
+
+    try:
+        deciban.model_info(path)
+    except (OSError, ModelFileError):
+        return False
+    return True
 
 
 def check_probabilities(model: Any, path: str) -> None:

@@ -224,23 +224,15 @@ def check_output(output: str | os.PathLike, inputs: Sequence[str | os.PathLike],
 
 def check_model_output(output: str | os.PathLike, inputs: Sequence[str | os.PathLike], force: bool) -> None:
     """Raise DataError if the output is one of the inputs, or a file that is no model."""
-    from deciban.errors import DataError
+    import deciban
+    from deciban.errors import DataError, ModelFileError
 
     check_output(output, inputs, force)
-    if not force and os.path.isfile(output) and os.path.getsize(output) and not is_model(output):
-        raise DataError(f"{output} exists and is no model\n\nhint: name another file, or pass --force")
-
-
-def is_model(path: str | os.PathLike) -> bool:
-    """Whether a file is a model."""
-    import deciban
-    from deciban.errors import ModelFileError
-
-    try:
-        deciban.model_info(path)
-    except (OSError, ModelFileError):
-        return False
-    return True
+    if not force and os.path.isfile(output) and os.path.getsize(output):
+        try:
+            deciban.model_info(output)
+        except ModelFileError as error:
+            raise DataError(f"{output} exists and is no model\n\nhint: name another file, or pass --force") from error
 
 
 def csv_options(delimiter: str | None, no_header: bool) -> dict[str, Any]:

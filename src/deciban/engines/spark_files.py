@@ -134,7 +134,7 @@ def _listed(frame: Any) -> list[Stamp]:
 def _stamp(path: str) -> Stamp:
     from deciban.io.atomic import Stamp as FileStamp
 
-    found = FileStamp.from_path(Path(path))
+    found = FileStamp.from_path(path)
     if found is None:
         raise Unreadable(f"{path} is no file")
     return found[:3]  # on another machine, it may have another number

@@ -92,12 +92,13 @@ def row(part: int, value: Any, wrong: Exception | None = None, rows: int = 0) ->
 def of_runs(rows: Any) -> dict[int, Any]:
     """The sums by the numbers of their runs."""
     loads = zip(rows["part"].to_pylist(), rows["total"].to_pylist(), strict=True)
-    return {part: pickle.loads(load) for part, load in loads}
+    return {part: pickle.loads(load) for part, load in loads}  # nosec B301 # written by our own tasks
 
 
 def error(rows: Any) -> Exception | None:
     """What is wrong, in rows that are in order: that something cannot be read, else what is found first, by its row."""
-    found = [(at, pickle.loads(load)) for at, load in enumerate(rows["error"].to_pylist()) if load is not None]
+    loads = ((at, load) for at, load in enumerate(rows["error"].to_pylist()) if load is not None)
+    found = [(at, pickle.loads(load)) for at, load in loads]  # nosec B301 # written by our own tasks
     for _, wrong in found:
         if isinstance(wrong, Unreadable):
             return wrong

@@ -23,7 +23,11 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
+from functools import cache, partial
+from io import BufferedWriter, FileIO
 from pathlib import Path
+from shutil import copyfileobj
 from typing import Any, BinaryIO, NamedTuple
 
 from deciban.errors import DataError, levels_up
@@ -36,13 +40,15 @@ else:
 OPEN_FILES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 PATIENCE = 2.0  # seconds of waiting for a lock without a message
 PAUSE = 0.02  # seconds between two attempts to get it
+PART = ".deciban-{}.part"  # the name of a temporary file
+OLD = 86_400.0  # seconds after which the writer of one is taken for dead
 
 
 def atomic_write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> None:
     """Write a file atomically: it appears under its name when it is complete and synced to disk. A device or a pipe is
-    written to."""
+    written to. `fill` is called once."""
     if _is_special(path):
-        with open(path, "ab") as special:
+        with BufferedWriter(_NamedFile(path, "a", path)) as special:
             fill(special)
         return
     path = Path(os.path.realpath(path))  # a link stays a link
@@ -50,29 +56,17 @@ def atomic_write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> No
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-
-    def whole(file: BinaryIO) -> None:
-        fill(file)
-        file.flush()
-        with suppress(FileNotFoundError):
-            os.chmod(part if part.exists() else file.fileno(), stat.S_IMODE(os.stat(path).st_mode))
-        os.fsync(file.fileno())
-
+    remove_old_parts(path.parent)
+    part = path.with_name(PART.format(secrets.token_hex(8)))
     try:
-        if not _write_unnamed(part, whole):
-            with open(part, "xb") as file:
-                whole(file)
+        if not _write_unnamed(part, path, fill):
+            _write_named(part, path, fill)
         os.replace(part, path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
     if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        _sync_folder(path)
 
 
 def _is_special(path: str | os.PathLike) -> bool:
@@ -84,21 +78,90 @@ def _is_special(path: str | os.PathLike) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or os.fspath(path).startswith(OPEN_FILES)
 
 
-def _write_unnamed(part: Path, fill: Callable[[BinaryIO], None]) -> bool:
-    """Write an unnamed file (Linux), so that a killed process leaves nothing behind."""
+class _NamedFile(FileIO):
+    """A file for writing whose errors say which file it is, as those of `open` do."""
+
+    def __init__(self, file: str | os.PathLike | int, mode: str, path: str | os.PathLike):
+        super().__init__(file, mode)
+        self.path = path
+
+    def write(self, data: Any) -> int:
+        with _naming(self.path):
+            return super().write(data)
+
+    def close(self) -> None:
+        with _naming(self.path):
+            super().close()
+
+
+@contextmanager
+def _naming(path: str | os.PathLike) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or os.fspath(path)
+        raise
+
+
+def _write_named(part: Path, path: Path, fill: Callable[[BinaryIO], Any]) -> None:
+    with BufferedWriter(_NamedFile(part, "x", path)) as file:
+        _complete(file, part, path, fill)
+
+
+def _write_unnamed(part: Path, path: Path, fill: Callable[[BinaryIO], Any]) -> bool:
+    """Write an unnamed file (Linux) and name it, so that a killed process leaves nothing behind."""
     if not os.path.isdir("/proc/self/fd") or not hasattr(os, "O_TMPFILE"):
         return False
     try:
-        handle = os.open(part.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+        handle = os.open(part.parent, os.O_TMPFILE | os.O_RDWR, 0o666)
     except OSError:  # some file systems have none
         return False
-    with os.fdopen(handle, "wb") as file:
-        fill(file)
+    here = f"/proc/self/fd/{handle}"
+    with BufferedWriter(_NamedFile(handle, "w", path)) as file:
+        _complete(file, handle, path, fill)
         try:
-            os.link(f"/proc/self/fd/{handle}", part, src_dir_fd=handle)  # the directory: so that links are followed
+            os.link(here, part, src_dir_fd=handle)  # the directory: so that links are followed
         except OSError:
-            return False
+            with open(here, "rb") as unnamed:
+                _write_named(part, path, partial(copyfileobj, unnamed))
     return True
+
+
+def _complete(file: Any, place: Path | int, path: Path, fill: Callable[[BinaryIO], Any]) -> None:
+    """Write all of a file to the disk, with the permissions of the file that it will replace."""
+    fill(file)
+    file.flush()
+    with _naming(path):
+        with suppress(FileNotFoundError):
+            os.chmod(place, stat.S_IMODE(os.stat(path).st_mode))
+        os.fsync(file.fileno())
+
+
+def _sync_folder(path: Path) -> None:
+    """Write the name of a file to the disk. A failure is a warning: the file is there, and an update that ends in an
+    error would be repeated."""
+    try:
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        warnings.warn(
+            f"{path} was written, but it may be lost if the machine stops now: {error}",
+            UserWarning,
+            stacklevel=levels_up(),
+        )
+
+
+@cache
+def remove_old_parts(folder: Path) -> None:
+    """Delete temporary files that killed processes left in a folder a day ago or earlier; once in a process."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if fnmatchcase(entry.name, PART.format("*")) and time.time() - entry.stat().st_mtime > OLD:
+                with suppress(OSError):
+                    os.unlink(entry)
 
 
 @contextmanager
@@ -119,24 +182,29 @@ def file_lock(path: str | os.PathLike) -> Iterator[None]:
     try:
         yield
     finally:
-        if sys.platform != "win32":
-            lock.unlink(missing_ok=True)  # before it is unlocked: whoever waits for this file sees that it was deleted
-        os.close(handle)
-        if sys.platform == "win32":
-            with suppress(OSError):  # an open file cannot be deleted: another process has it now
-                lock.unlink()
+        # deleted before it is unlocked: whoever waits for this file sees that; but Windows deletes no open file
+        steps: list[Callable[[], None]] = [lock.unlink, partial(os.close, handle)]
+        for step in steps if sys.platform != "win32" else reversed(steps):
+            with suppress(OSError):  # the change is made, and a lock that is left is no obstacle
+                step()
 
 
 def _try_lock(lock: Path) -> int | None:
     """The open, locked file; None if another process has it."""
     handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-    with suppress(OSError):  # of a lock that is taken, or a file that was deleted
-        if sys.platform == "win32":
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    try:
+        with _naming(lock):
+            if sys.platform == "win32":
+                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(handle), os.stat(lock)):
             return handle
+    except (BlockingIOError, PermissionError, FileNotFoundError):  # it is taken, or was deleted meanwhile
+        pass
+    except BaseException:  # a file system without locks
+        os.close(handle)
+        raise
     os.close(handle)
     return None
 
@@ -150,18 +218,18 @@ class Stamp(NamedTuple):
     number: int
 
     @classmethod
-    def from_path(cls, path: Path) -> Stamp | None:
+    def from_path(cls, path: str | os.PathLike) -> Stamp | None:
         """The stamp of a regular file; None: there is none, or it is a pipe or device, whose stamp says nothing."""
         try:
-            found = path.stat()
+            found = os.stat(path)
         except OSError:
             return None
         regular = stat.S_ISREG(found.st_mode)
-        return cls(str(path), found.st_size, found.st_mtime_ns, found.st_ino) if regular else None
+        return cls(os.fspath(path), found.st_size, found.st_mtime_ns, found.st_ino) if regular else None
 
     def check(self) -> None:
         """Raise DataError if the file has changed."""
-        if Stamp.from_path(Path(self.name)) != self:
+        if Stamp.from_path(self.name) != self:
             raise changed_error(self.name)
 
 

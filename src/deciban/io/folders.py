@@ -35,7 +35,7 @@ from deciban.display import format_list
 from deciban.errors import DataError
 from deciban.io.arrow import pa
 from deciban.io.atomic import Stamp, changed_error
-from deciban.io.source import Piece, Source
+from deciban.io.source import Piece, Source, checked, watched
 
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".arrow", ".feather", ".jsonl", ".ndjson", ".arff")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -178,7 +178,7 @@ def read(paths: Sequence[Path], root: Path, name: str, opened: Open, types: dict
         return read(paths, root, name, opened, {**types, **dict.fromkeys(mixed, pa.string())})
     schema = _schema(many.files)
     kinds = {field.name: field.type for field in schema}
-    return Source(
+    whole = Source(
         name,
         many.kind,
         schema,
@@ -188,8 +188,8 @@ def read(paths: Sequence[Path], root: Path, name: str, opened: Open, types: dict
         notes=tuple(dict.fromkeys(many.notes)),
         cut=partial(many.pieces, kinds),
         rows=many.rows,
-        stamps=many.stamps(),
     )
+    return watched(whole, *many.stamps())
 
 
 def _check_predictions(files: list[_File]) -> None:
@@ -309,8 +309,7 @@ TEXT, LABEL = "text", "label"
 
 def read_folder(folder: Path) -> Source:
     """Columns `text` and `label` (the sub-folder)."""
-    kinds = sorted(one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
-    paths = [(kind.name, path) for kind in kinds for path in sorted(kind.rglob("*")) if path.is_file()]
+    paths = list_texts(folder)
     if not paths:
         raise DataError(
             f"{folder} is a folder without sub-folders of texts\n\n"
@@ -318,12 +317,35 @@ def read_folder(folder: Path) -> Source:
         )
     seen = [0]
 
-    def rows() -> Iterator[tuple[str, str]]:
+    def texts() -> Iterator[tuple[str, str]]:
         for label, path in paths:
             seen[0] += 1
-            yield path.read_bytes().decode("utf-8", errors="replace"), label
+            with open(path, "rb") as file:
+                yield file.read().decode("utf-8", errors="replace"), label
+
+    def rows() -> Iterator[tuple[str, str]]:
+        yield from checked(texts, [stamp for _, path in paths if (stamp := Stamp.from_path(path))])
 
     return _source(str(folder), "a folder of texts", rows(), lambda: seen[0] / len(paths), (TEXT, LABEL))
+
+
+def list_texts(folder: Path) -> list[tuple[str, str]]:
+    """The (sub-folder, path of a text) pairs of a folder with a sub-folder of texts for each class."""
+    kinds = sorted(one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
+    return [
+        (kind.name, path)
+        for kind in kinds
+        for path in sorted(_files_in(str(kind)), key=lambda path: path.split(os.sep))
+    ]
+
+
+def _files_in(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files_in(entry.path)
+            elif entry.is_file():
+                yield entry.path
 
 
 def read_mbox(path: Path) -> Source:

@@ -166,7 +166,7 @@ def open_path(
     if plain and folders.is_plain(again().head(1 << 12), texts_unless or ()):
         return folders.read_whole(again, name)
     found_one = _of_bytes(again, name, where, where.stat().st_size, types, rest, **how)
-    return watched(found_one, stamp)
+    return watched(found_one, *([] if stamp is None else [stamp]))
 
 
 def list_files(path: str | os.PathLike) -> tuple[Path, list[Path]] | None:
@@ -184,18 +184,30 @@ def unchanged_files(data: Any) -> Iterator[None]:
     that is listed again has others."""
     pinned = isinstance(data, Source)
     before = {stamp.name: stamp for stamp in data.stamps} if pinned else _listed_stamps(data)
-    yield
-    after = {name: Stamp.from_path(Path(name)) for name in before} if pinned else _listed_stamps(data)
-    if after != before:
-        raise changed_error(next(name for name in {**before, **after} if before.get(name) != after.get(name)))
+
+    def check() -> None:
+        after = {name: Stamp.from_path(name) for name in before} if pinned else _listed_stamps(data)
+        if after != before:
+            raise changed_error(next(name for name in {**before, **after} if before.get(name) != after.get(name)))
+
+    try:
+        yield
+    except Exception:
+        check()  # a file that was replaced may look damaged
+        raise
+    check()
 
 
 def _listed_stamps(data: Any) -> dict[str, Stamp | None]:
     """The stamps of the files of a path, by name."""
     if not is_path(data) or os.fspath(data) == "-":
         return {}
-    files = (list_files(data) or ((), [Path(data)]))[1]
-    return {str(path): Stamp.from_path(path) for path in files}
+    where, found = Path(data), list_files(data)
+    if found is not None:
+        names = [str(path) for path in found[1]]
+    else:
+        names = [path for _, path in folders.list_texts(where)] if where.is_dir() else [str(where)]
+    return {name: Stamp.from_path(name) for name in names}
 
 
 def is_glob(path: str | os.PathLike) -> bool:

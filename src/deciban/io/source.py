@@ -77,27 +77,40 @@ class Source:
         return pa.concat_tables([pa.Table.from_batches([b]) for b in batches], promote_options="permissive")
 
 
-def watched(source: Source, stamp: Stamp | None) -> Source:
-    """The source of a file that had this stamp before it was opened: a change while it is read is an error."""
-    if stamp is None:
+def watched(source: Source, *stamps: Stamp) -> Source:
+    """The source of files that had these stamps before they were opened: a change while they are read is an error. A
+    piece is of a single file, or checks its own."""
+    if not stamps:
         return source
     cut, lines = source.cut, source.lines
+
+    def pieces(columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
+        assert cut is not None
+        for piece in cut(columns, coded):
+            yield partial(checked, piece, stamps) if len(stamps) == 1 else piece
+
     return replace(
         source,
-        stamps=(stamp,),
-        batches=lambda: _checked(source.batches, stamp),
-        cut=cut and (lambda columns, coded: (partial(_checked, piece, stamp) for piece in cut(columns, coded))),
-        lines=lines and (lambda columns: _checked(partial(lines, columns), stamp)),
+        stamps=stamps,
+        batches=lambda: checked(source.batches, stamps),
+        cut=cut and (lambda columns, coded: checked(partial(pieces, columns, coded), stamps)),
+        lines=lines and (lambda columns: checked(partial(lines, columns), stamps)),
     )
 
 
-def _checked(rows: Callable[[], Iterator], stamp: Stamp) -> Iterator:
+def checked(rows: Callable[[], Iterator], stamps: Sequence[Stamp]) -> Iterator:
+    """The rows of files that had these stamps; DataError if one of the files has changed at the end."""
+
+    def check() -> None:
+        for stamp in stamps:
+            stamp.check()
+
     try:
         yield from rows()
     except Exception:
-        stamp.check()  # a file that was replaced may look damaged
+        check()  # a file that was replaced may look damaged
         raise
-    stamp.check()
+    check()
 
 
 def _alone(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

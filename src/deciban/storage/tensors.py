@@ -23,6 +23,7 @@ twice. Here, only arrays that are asked for are read.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
@@ -31,7 +32,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from io import BytesIO
+from io import BytesIO, RawIOBase
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -56,12 +57,22 @@ RESERVED = ("checksum", "arrays")
 
 def write(path: str | os.PathLike | BinaryIO, metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write a file; until it is complete and on the disk, an older file of that name stays. An object with a method
-    `write` gets all bytes in one call."""
+    `write` gets all bytes, in one call if it takes them."""
     buffers = serialize(metadata, arrays)
     if isinstance(path, str | os.PathLike):
         atomic.atomic_write(path, lambda file: file.writelines(buffers))
     else:
-        path.write(b"".join(buffers))
+        _write_all(path, b"".join(buffers))
+
+
+def _write_all(file: Any, content: bytes) -> None:
+    """Write to any object with a method `write`; a file without a buffer may take a part only, as on a full disk."""
+    written = file.write(content)
+    while isinstance(file, RawIOBase) and written != len(content):
+        if not written:
+            raise BlockingIOError(errno.EAGAIN, "the file takes no more bytes")
+        content = content[written:]
+        written = file.write(content)
 
 
 def serialize(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> list[Any]:
