@@ -398,8 +398,8 @@ def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -
     named = names(X)
     if isinstance(X, Records):
         return [X.column(name) for name in named if only is None or name in only]
-    frame = nw.from_native(X, eager_only=True)
-    series = [(name, frame[:, j]) for j, name in enumerate(named) if only is None or name in only]
+    in_order = nw.from_native(X, eager_only=True).iter_columns()
+    series = [(name, one) for name, one in zip(named, in_order, strict=True) if only is None or name in only]
     return list(each(lambda one: _from_series(*one), series))
 
 

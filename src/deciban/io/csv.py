@@ -915,10 +915,8 @@ class _Table:
                     self._note(column.name, more[column.name])
         whole = [column.name for column in found.schema if pa.types.is_integer(column.type)]
         whole = [name for name in whole if name not in self.types]
-        if whole and self.ahead is not None:
-            texts = parsed(self.ahead[1], self.look, dict.fromkeys(whole, pa.string()), whole)
-            codes = [name for name in whole if compute.any(compute.match_substring_regex(texts[name], CODE)).as_py()]
-            more |= dict.fromkeys(codes, pa.string())
+        if self.ahead is not None:
+            more |= dict.fromkeys(_columns_of_codes(self.ahead[1], self.look, whole), pa.string())
         return more | dict.fromkeys(self._identifiers(found), pa.string())
 
     def _identifiers(self, found: pa.Table) -> list[str]:
@@ -1074,6 +1072,15 @@ class _Table:
             many = f"{len(found[1])} field{'s' * (len(found[1]) != 1)}"
             return DataError(f"{self.name}, line {block[0] + found[0]}: {many} instead of {width}\n\n{hint}")
         return DataError(f"{self.name} has rows with more or fewer fields than its {width} columns\n\n{hint}")
+
+
+def _columns_of_codes(block: bytes, look: CsvDialect, names: list[str]) -> list[str]:
+    """Which of these columns hold a number that begins with 0, which is a name."""
+    if not names:
+        return []
+    texts = parsed(block, look, dict.fromkeys(names, pa.string()), names)
+    each = zip(texts.schema.names, texts.columns, strict=True)
+    return [name for name, cells in each if compute.any(compute.match_substring_regex(cells, CODE)).as_py()]
 
 
 class ColumnTypeChanged(Exception):

@@ -65,8 +65,8 @@ def save(
 ) -> None:
     """Write a fitted model to a file.
 
-    The file is written whole or not at all: until then, an older file of that name stays. The same model saved with the
-    same arguments gives the same bytes, in any process.
+    The file is written whole or not at all: until then, an older file of that name stays, and other hard links to it
+    keep the older model. The same model saved with the same arguments gives the same bytes, in any process.
 
     Parameters
     ----------

@@ -195,13 +195,18 @@ def _columns(X: Any) -> list[tuple[Any, frames.Column | str]]:
     """(name, column) of each column; in place of a column that cannot be read the reason."""
     if not frames.is_frame(X):
         return [(column.name, column) for column in frames.columns(np.asarray(X))]
-    out: list[tuple[Any, frames.Column | str]] = []
-    for name in frames.names(X):
-        try:
-            out.append((name, frames.columns(select_columns(X, [name]))[0]))
-        except DataError as error:
-            out.append((name, str(error).partition("\n\n")[0].removeprefix(f"column `{name}` ")))
-    return out
+    return _readable_columns(X, list(frames.names(X)))
+
+
+def _readable_columns(X: Any, names: list[Any]) -> list[tuple[Any, frames.Column | str]]:
+    """The same of some columns of a frame: all at once, and by halves where one of them cannot be read."""
+    try:
+        return [(column.name, column) for column in frames.columns(select_columns(X, names))]
+    except DataError as error:
+        if len(names) == 1:
+            return [(names[0], str(error).partition("\n\n")[0].removeprefix(f"column `{names[0]}` "))]
+    half = len(names) // 2
+    return [*_readable_columns(X, names[:half]), *_readable_columns(X, names[half:])]
 
 
 def _drop_reason(column: frames.Column) -> str:

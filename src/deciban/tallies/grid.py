@@ -14,6 +14,7 @@ are kept, by their key. Rows may wait to be counted: many at once are cheaper th
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -107,7 +108,7 @@ class GridCounts(Tally):
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    @property
+    @cached_property
     def offset(self) -> np.ndarray:
         return np.concatenate([[0], np.cumsum([len(key) for key in self.keys])]).astype(np.int64)
 
