@@ -13,32 +13,33 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-COUNTS = {"writes": 2, "concurrent": 100, "kills": 300, "disks": 6, "changes": 8}
-MODULES = {
-    "writes": "operations",
-    "concurrent": "processes",
-    "kills": "processes",
-    "disks": "disks",
-    "changes": "changes",
+PARTS = {  # the file that each is in, and its full count
+    "writes": ("operations", 2),
+    "concurrent": ("processes", 100),
+    "kills": ("processes", 300),
+    "disks": ("disks", 6),
+    "changes": ("changes", 8),
+    "memory": ("memory", 2),
 }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("part", choices=[*COUNTS, "all"])
+    parser.add_argument("part", choices=[*PARTS, "all"])
     parser.add_argument("count", type=int, nargs="?")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     asked = parser.parse_args()
     if asked.part == "all":
-        return max(_run_apart(part, asked.seed) for part in COUNTS)
+        return max(_run_apart(part, asked.seed) for part in PARTS)
     start = time.monotonic()
     for name in ("OPENBLAS_NUM_THREADS", "DECIBAN_THREADS"):  # a process that forks has no other threads
         os.environ.setdefault(name, "1")
-    part = getattr(import_module(f".{MODULES[asked.part]}", __package__), asked.part)
+    module, count = PARTS[asked.part]
+    part = getattr(import_module(f".{module}", __package__), asked.part)
     quick = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where a sync takes no time
     with tempfile.TemporaryDirectory(dir=quick) as folder:
         try:
-            found = part(asked.count or COUNTS[asked.part], random.Random(asked.seed), Path(folder).resolve())
+            found = part(asked.count or count, random.Random(asked.seed), Path(folder).resolve())
         except AssertionError as error:
             print(f"{asked.part}: FAILED: {error}\nrepeat it: python -m tests.faults {asked.part} --seed {asked.seed}")
             return 1

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@pytest.mark.parametrize(("part", "count"), [("concurrent", 3), ("kills", 8), ("disks", 1)])
+@pytest.mark.parametrize(("part", "count"), [("concurrent", 3), ("kills", 8), ("disks", 1), ("memory", 1)])
 def test_a_few_faults_of_each_kind(part, count):
     command = [sys.executable, "-m", "tests.faults", part, str(count)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
