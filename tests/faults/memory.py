@@ -105,7 +105,7 @@ CASES: dict[str, Callable[[], None]] = {  # commands, and who makes their data
     "predict h.deciban rows.csv": huge_array,
     "show h.deciban": partial(huge_array, 1 << 40),
 }
-SHORT = ("predict h.deciban rows.csv", "fit -q levels.csv -t y --model mixed -o f.deciban")
+SHORT = ("predict h.deciban rows.csv",)
 
 
 def limited(arguments: list[str], limit: int) -> tuple[int, str, str]:
@@ -130,7 +130,7 @@ def baseline() -> int:
 
 
 def memory(count: int, rng: random.Random, folder: Path) -> str:
-    """Commands in little memory: a few for a count of 1, else all."""
+    """Commands in little memory: one for a count of 1, else all."""
     outcomes = []
     with chdir(folder):
         prepare(folder)

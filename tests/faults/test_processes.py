@@ -1,4 +1,4 @@
-"""A few of the processes that `python -m tests.faults` starts, ends and kills."""
+"""A few of the processes that `python -m tests.faults` starts, limits and kills."""
 
 import os
 import subprocess
@@ -6,6 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import deciban
+from deciban.errors import DataError
+from deciban.io import csv
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,3 +20,10 @@ def test_a_few_faults_of_each_kind(part, count):
     command = [sys.executable, "-m", "tests.faults", part, str(count)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_columns_that_do_not_fit_into_the_address_space_are_an_error(tmp_path, monkeypatch):
+    (tmp_path / "wide.csv").write_text(",".join([*(f"c{j}" for j in range(999)), "y"]) + "\n" + "1," * 999 + "a\n")
+    monkeypatch.setattr(csv, "address_space_left", lambda: 1e7)
+    with pytest.raises(DataError, match="1,000 columns"):
+        deciban.GaussianNB().fit_on(tmp_path / "wide.csv", target="y")
