@@ -17,6 +17,7 @@ MARKS = {  # of the tests in a folder or file, or of one test
     "tests/defects/test_priors.py": "slow",
     "tests/defects/test_rows_as_dictionaries.py": "slow",
     "tests/defects/test_text.py": "slow",
+    "tests/faults": "slow",
     "tests/laws/test_compiled_loss.py::test_curvature_equals_its_specification": "slow",
     "tests/laws/test_dialects.py": "slow",
     "tests/laws/test_digests.py::test_a_million_rows_of_small_whole_numbers_have_distinct_digests": "slow",

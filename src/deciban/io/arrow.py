@@ -15,6 +15,18 @@ def address_space_limit() -> float | None:
     return None if most == resource.RLIM_INFINITY else float(most)
 
 
+def address_space_left() -> float:
+    """Bytes that this process may still reserve: infinite without a limit."""
+    most = address_space_limit()
+    if most is None:
+        return float("inf")
+    try:
+        with open("/proc/self/statm") as file:
+            return most - int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:  # not Linux
+        return most / 2
+
+
 def available_memory() -> float:
     """Bytes available for rows: the free memory of the system, or half of the process limit."""
     try:
@@ -34,4 +46,4 @@ try:
 except ImportError as bad:
     raise ImportError("reading files needs pyarrow\n\nhint: pip install 'deciban[arrow]'") from bad
 
-__all__ = ["address_space_limit", "arrow_csv", "available_memory", "compute", "pa"]
+__all__ = ["address_space_left", "address_space_limit", "arrow_csv", "available_memory", "compute", "pa"]

@@ -56,7 +56,7 @@ def atomic_write(path: str | os.PathLike, fill: Callable[[BinaryIO], Any]) -> No
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
-    remove_old_parts(path.parent)
+    _remove_old_parts(path.parent)
     part = path.with_name(PART.format(secrets.token_hex(8)))
     try:
         if not _write_unnamed(part, path, fill):
@@ -155,7 +155,7 @@ def _sync_folder(path: Path) -> None:
 
 
 @cache
-def remove_old_parts(folder: Path) -> None:
+def _remove_old_parts(folder: Path) -> None:
     """Delete temporary files that killed processes left in a folder a day ago or earlier; once in a process."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:

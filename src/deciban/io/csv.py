@@ -58,7 +58,7 @@ import numpy as np
 from deciban.data.frames import column_label, column_labels
 from deciban.display import option, truncate
 from deciban.errors import DataError
-from deciban.io.arrow import arrow_csv, compute, pa
+from deciban.io.arrow import address_space_left, arrow_csv, compute, pa
 from deciban.io.compression import LONGEST, MOST, Bytes, Utf8
 from deciban.io.source import Piece, Source
 
@@ -614,6 +614,7 @@ def _quoted(text: str, delimiter: str) -> str:
 
 LINES_BLOCK = 8 << 20  # bytes that are parsed at a time
 _UNUSED_CHAR = "\x1f"  # a character that tables do not have
+COLUMN_BYTES = 18_000  # that Arrow's parser needs for a column of few rows
 TRIES = 100  # line ends that are looked at for the end of a row
 
 LinesPiece = tuple[pa.Table, pa.Array]  # the columns that were asked for, and the rows' lines
@@ -644,6 +645,7 @@ def parsed(
     block: bytes, look: CsvDialect, types: Mapping[str, Any], columns: Sequence[str], use_threads: bool = True
 ) -> pa.Table:
     """Those columns of the rows in a block of text; raises ArrowInvalid or `Unread`."""
+    _check_memory(len(columns))
     wrapped = b'"' in block and any(line.count(b'"') % 2 for line in block.split(b"\n"))
     table = _read_block(
         block,
@@ -662,6 +664,16 @@ def parsed(
         ),
     )
     return numeric(table, types)
+
+
+def _check_memory(columns: int) -> None:
+    """Raise DataError if columns need more memory than the process may have: Arrow would end it by a signal."""
+    need, room = columns * COLUMN_BYTES, address_space_left()
+    if need > room:
+        raise DataError(
+            f"{columns:,} columns of CSV need about {need / 1e9:.1f} GB of memory to be parsed, and the limit of "
+            f"this process leaves {room / 1e9:.1f} GB\n\nhint: raise the limit (`ulimit -v`), or write fewer columns"
+        )
 
 
 RELEASE = 5.0  # seconds that a failed parser has to let go of its block
