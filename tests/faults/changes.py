@@ -236,4 +236,4 @@ def changes(count: int, rng: random.Random, folder: Path) -> str:
             for data in DATA:
                 for change in (*CHANGES, *((add,) if not Path(data).suffix else ())):
                     tried += min(check_reader(name, data, change, count, rng), count)
-    return f"{tried} changes of files that are read: all are errors"
+    return f"{tried} changes of files that are read: errors, or predictions for all rows of before"
