@@ -3,14 +3,18 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
+SANITIZE := .venv-sanitize
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp -type f)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 ISA := --config-settings=cmake.define.DECIBAN_ISA_ONLY
+# Python with the sanitizers loaded first; what it prints of a finding goes past pytest (`--capture=sys`)
+SANITIZED := LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" PYTHONMALLOC=malloc \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 $(SANITIZE)/bin/python
 # what the demo needs: all that the tests need, where that is installed already
 DEMO := $(VENV)/$(if $(wildcard $(VENV)/installed),installed,demo)
 
-.PHONY: help demo test test-fast test-oldest check bench scaling quality clean
+.PHONY: help demo test test-fast test-oldest sanitize check bench scaling quality clean
 
 help:  ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -45,6 +49,19 @@ test-oldest:  ## the tests that take little time, with the oldest supported vers
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' -c tests/oldest.txt $(ISA)=
 	DECIBAN_EXAMPLES=4 $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -m "not (slow or spark or dask or browser)" tests
 
+sanitize:  ## laws, attacks and random arguments of the compiled functions, under the sanitizers of addresses and undefined behaviour
+	@echo "step 1 of 3: compiling with the sanitizers in $(SANITIZE) (a few minutes)"
+	@test -x $(SANITIZE)/bin/python || $(PYTHON) -m venv $(SANITIZE)
+	@CXX=g++ $(SANITIZE)/bin/python -m pip install --quiet --disable-pip-version-check -e . hypothesis pytest pytest-xdist \
+		--config-settings=build-dir=build/sanitize --config-settings=cmake.build-type=RelWithDebInfo \
+		--config-settings=cmake.define.DECIBAN_SANITIZE=ON
+	@echo "step 2 of 3: laws and attacks"
+	@DECIBAN_EXAMPLES=4 $(SANITIZED) -m pytest -n 2 --capture=sys tests/laws/test_compiled_*.py tests/test_instruction_sets.py \
+		tests/attacks/test_crashes.py --deselect tests/attacks/test_crashes.py::test_c4_no_function_ends_the_process
+	@echo "step 3 of 3: 100 random arguments of every function; of each: its name, calls to start from, calls that answered"
+	@for isa in $$($(SANITIZED) -c "from deciban import ops; print(*ops.instruction_sets())"); do \
+		echo "instruction set $$isa"; DECIBAN_ISA=$$isa $(SANITIZED) -m tests.fuzz.core 100 || exit 1; done
+
 check: $(VENV)/installed  ## ruff, format, mypy, import contract, bandit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -69,5 +86,5 @@ quality: $(VENV)/installed  ## compare the probabilities on the shared tables; w
 	$(BIN)/python -m bench.quality_text_losses
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) $(OLDEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) $(SANITIZE) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -115,9 +115,7 @@ def test_c4_kernels_refuse_what_leads_out_of_an_array() -> None:
 def test_c4_no_function_ends_the_process() -> None:
     """DECIBAN_FUZZ=1000 calls every function so often."""
     count = os.environ.get("DECIBAN_FUZZ", "40")
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.attacks.fuzz_core", count], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-m", "tests.fuzz.core", count], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-300:] + done.stderr[-2000:]
     unused = [line for line in done.stdout.splitlines() if line.split()[1] == "0"]
     assert len(unused) <= 4, unused  # functions of which no real call was recorded

@@ -14,6 +14,7 @@ constexpr Size lanes = 2, registers = 16;
 #endif
 typedef double vec __attribute__((vector_size(8 * lanes)));
 typedef long long ivec __attribute__((vector_size(8 * lanes)));
+typedef unsigned long long uvec __attribute__((vector_size(8 * lanes)));  // sums of these may wrap around
 typedef double loose __attribute__((vector_size(8 * lanes), aligned(8), may_alias));  // the same at any address
 
 // Scratch memory that starts at a cache line, so that no vector straddles two.
@@ -73,7 +74,7 @@ inline vec exp_negative(vec x) {
                                1.0 / 5040.0,      1.0 / 720.0,      1.0 / 120.0,     1.0 / 24.0,     1.0 / 6.0,
                                0.5,               1.0,              1.0};
   for (double term : series) p = p * r + term;
-  const vec scale = (vec)(((ivec)shifted << 52) + (1023LL << 52));
+  const vec scale = (vec)(((uvec)shifted << 52) + (1023ULL << 52));
   return x < low ? all(0.0) : p * scale;
 }
 

@@ -49,11 +49,11 @@ struct Cutting {
   // The cut of one part that gains most if it pays, else −1.
   Size best(Size start, Size stop) {
     if (stop - start < 2) return -1;
-    const double *first = &below[start * k], *last = &below[stop * k];
+    const double *first = below.data() + start * k, *last = below.data() + stop * k;
     double least = 0, bits1 = 0, bits2 = 0;
     Size at = -1;
     for (Size i = start + 1; i < stop; ++i) {
-      const double* here = &below[i * k];
+      const double* here = below.data() + i * k;
       double n1 = 0, n2 = 0, sum1 = 0, sum2 = 0;
       for (Size c = 0; c < k; ++c) {
         const double left = here[c] - first[c], right = (last[c] - first[c]) - left;
@@ -63,7 +63,7 @@ struct Cutting {
       const double each1 = xlogx(n1) - sum1, each2 = xlogx(n2) - sum2;
       if (at < 0 || each1 + each2 < least) least = each1 + each2, at = i, bits1 = each1, bits2 = each2;
     }
-    return pays(first, &below[at * k], last, bits1 / std::log(2.0), bits2 / std::log(2.0)) ? at : -1;
+    return pays(first, below.data() + at * k, last, bits1 / std::log(2.0), bits2 / std::log(2.0)) ? at : -1;
   }
 
   bool pays(const double* first, const double* here, const double* last, double bits1, double bits2) {

@@ -1,0 +1,1 @@
+"""Programs that call what others might break with random arguments; `tests` run them briefly."""
