@@ -64,3 +64,48 @@ def test_n2_the_averaged_posterior_has_a_limit() -> None:
     three = d.LogisticRegression().fit(np.vstack([FEW, [[9.0, 0.0], [8.0, 1.0]]]), [*OF, 2, 2])
     near = three.predict_proba([[1e20, -1e20]], posterior="laplace")
     assert np.allclose(three.predict_proba([[1e200, -1e200]], posterior="laplace"), near, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [d.GaussianNB, d.LinearDiscriminantAnalysis, d.QuadraticDiscriminantAnalysis])
+def test_constants_whose_squares_overflow_are_refused(model: type) -> None:
+    with pytest.raises(DataError, match="overflow"):
+        model().fit([[1e160, 1.0], [1e160, 2.0], [1e160, 3.0], [1e160, 4.5]], OF)
+
+
+def test_rows_that_are_too_far_apart_leave_the_model_as_it_was() -> None:
+    model = d.GaussianNB().fit([[1e153, 1.0], [1e153, 2.0], [1e153, 3.0], [1e153, 4.5]], OF)
+    before = model.var_.copy()
+    with pytest.raises(DataError, match="overflow"):
+        model.partial_fit([[-1e154, 0.0]] * 200, [0, 1] * 100)
+    assert np.array_equal(model.var_, before)
+
+
+@pytest.mark.parametrize("weight", [1e-310, 1e300])
+@pytest.mark.parametrize("model", [d.GaussianNB, d.MixedNB, d.LogisticRegression])
+def test_weights_out_of_range_are_refused(model: type, weight: float) -> None:
+    with pytest.raises(DataError, match="row 2"):
+        model().fit(FEW, OF, sample_weight=[1.0, 0.0, weight, 1.0])
+
+
+def test_small_weights_are_weights() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+    proba = d.MixedNB().fit(X, y, sample_weight=np.full(30, 1e-9)).predict_proba(X)
+    assert np.allclose(proba.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("model", [d.ComplementNB(alpha=10**400), d.PoissonNB(shape=10**400)])
+def test_settings_beyond_doubles_are_refused(model) -> None:
+    with pytest.raises(DataError, match="double"):
+        model.fit(FEW, OF)
+
+
+def test_tables_of_levels_that_no_memory_holds_are_refused() -> None:
+    with pytest.raises(DataError, match="min_categories"):
+        d.CategoricalNB(min_categories=2**31).fit([[0], [1]], [0, 1])
+
+
+def test_little_weight_leaves_no_degrees_of_freedom() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+    model = d.QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.1, ddof=1)
+    proba = model.fit(X, y, sample_weight=np.full(30, 1e-9)).predict_proba(X)
+    assert np.allclose(proba.sum(axis=1), 1.0)

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -102,6 +103,10 @@ def locked(model: Any) -> Iterator[None]:
         yield
 
 
+def _is_beyond_doubles(value: Any) -> bool:
+    return isinstance(value, int) and value.bit_length() > sys.float_info.max_exp
+
+
 class Classifier(ClassifierMixin, BaseEstimator):
     """Base of all classifiers: needs `_posterior(priors)`, and `_learn_on(job)` for data elsewhere.
 
@@ -131,6 +136,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
     @cache
     def _get_param_names(cls) -> list[str]:
         return super()._get_param_names()
+
+    def _validate_params(self) -> None:
+        """scikit-learn's checks, and that whole numbers are not larger than any double."""
+        super()._validate_params()
+        large = [name for name in self._get_param_names() if _is_beyond_doubles(getattr(self, name))]
+        if large:
+            raise DataError(f"`{large[0]}` is larger than any double\n\nhint: give a number below 1.8e308")
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
@@ -890,7 +902,7 @@ class Generative(Classifier):
             grown = replace(state, spec=self._spec()).in_schema(found.reader.schema)
             tally_pass = TallyPass(grown.spec, grown.known)
             removed = ArrayRows(grown.reader, grown.classes, table).total(tally_pass, tally_pass.size(table))
-            left = replace(grown, tally=grown.tally - removed)
+            left = grown.minus(removed)
             if left.tally.short().any():
                 raise self._never_learned(grown, X, table)
             self._adopt(left.pruned())
