@@ -19,9 +19,23 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies import Bundle, Crosstab, DistinctRows, GridCounts, Pairs, Quartic, RowScatter, Scatter, SharedTally
+from deciban.tallies import (
+    Bundle,
+    Crosstab,
+    DistinctRows,
+    GridCounts,
+    Moments,
+    Pairs,
+    Quartic,
+    RowScatter,
+    Scatter,
+    SharedTally,
+    in_range,
+)
 from deciban.tallies.basic import column
 
+OUT_OF_RANGE = "classes have weights that no rows can have"
+LEAST_SQUARE = 1e-300  # of numbers that are not all equal
 ROUNDING = 1e-6  # relative, and of sums of weights absolute: what adding and subtracting rows may leave
 
 
@@ -52,6 +66,8 @@ def tally_fault(tally: Any, given: bool = False) -> str:
         return "it holds numbers that are none"
     if np.any(tally.short()):
         return "weights or sums of squares are negative"
+    if not given and not _in_range(tally.parts[0].n):
+        return OUT_OF_RANGE
     return "" if given else _weights_fault(tally, tally.parts[0].n)
 
 
@@ -60,7 +76,7 @@ def _weights_fault(tally: Any, n: np.ndarray) -> str:
     if isinstance(tally, Bundle):
         return next(filter(None, (_weights_fault(part, n) for part in tally.parts)), "")
     if isinstance(tally, SharedTally):  # its rows may have no weights
-        return ""
+        return _weights_fault(tally.part, tally.part.n) if _in_range(tally.part.n) else OUT_OF_RANGE
     if tally.k != len(n):
         return "parts are of other classes"
     same = tally.class_weights is not None
@@ -69,8 +85,12 @@ def _weights_fault(tally: Any, n: np.ndarray) -> str:
     if isinstance(tally, RowScatter | DistinctRows):
         whole = np.bincount(tally.y, tally.w, minlength=tally.k)
         return "" if _equal(whole, tally.n) else "rows have other weights than the classes"
+    if isinstance(tally, Moments):
+        with np.errstate(all="ignore"):
+            fine = np.isfinite(tally.m2.sum(axis=0) / np.where(tally.n > 0, tally.n, 1.0).min()).all()
+        return "" if fine else "sums of squares are too large for their weights"
     if isinstance(tally, Scatter | Quartic):
-        return _squares_fault(tally.scatter if isinstance(tally, Scatter) else tally.p11)
+        return squares_fault(tally.scatter if isinstance(tally, Scatter) else tally.p11)
     tables: list[np.ndarray] = []
     if isinstance(tally, GridCounts):
         tables = tally.columns()
@@ -84,13 +104,20 @@ def _weights_fault(tally: Any, n: np.ndarray) -> str:
     return ""
 
 
-def _squares_fault(scatter: np.ndarray) -> str:
-    """Of matrices (k, d, d): whether they are symmetric, and no entry exceeds the root of its squares' product."""
-    size = np.sqrt(np.maximum(np.diagonal(scatter, axis1=1, axis2=2), 0.0))
+def squares_fault(scatter: np.ndarray) -> str:
+    """Of matrices (k, d, d): whether they are symmetric, no entry exceeds the root of its squares' product, and squares
+    are so large that they have an inverse."""
+    squares = np.diagonal(scatter, axis1=1, axis2=2)
+    size = np.sqrt(np.maximum(squares, 0.0))
     room = ROUNDING * size.max(initial=0.0) ** 2
     most = size[:, :, None] * size[:, None, :] + room
     fine = (np.abs(scatter) <= most).all() and (np.abs(scatter - scatter.transpose(0, 2, 1)) <= room).all()
+    fine = fine and not ((squares > 0) & (squares < LEAST_SQUARE)).any()
     return "" if fine else "no rows have such products of columns"
+
+
+def _in_range(n: np.ndarray) -> bool:
+    return bool(((n == 0) | in_range(n)).all())
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
