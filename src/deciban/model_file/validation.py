@@ -232,6 +232,7 @@ def _check_ensemble(model: Any) -> None:
     require(count is None or _is_finite(count, (len(model.classes_),)), "its class counts are not of its classes")
     given = names if model.models is None else [name for name, _ in model._named_models()]
     require(set(names) <= set(own.get("_learning") or ()) & set(given), "its models have other names")
+    require(isinstance(own.get("left_out_", {}), dict), "it does not say which models were left out")
     for setting in (model.prior, model.weights):
         if not isinstance(setting, str):
             model._log_weights(setting)

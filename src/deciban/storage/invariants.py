@@ -30,6 +30,7 @@ from deciban.tallies import (
     RowScatter,
     Scatter,
     SharedTally,
+    Sums,
     in_range,
 )
 from deciban.tallies.basic import column
@@ -85,12 +86,16 @@ def _weights_fault(tally: Any, n: np.ndarray) -> str:
     if isinstance(tally, RowScatter | DistinctRows):
         whole = np.bincount(tally.y, tally.w, minlength=tally.k)
         return "" if _equal(whole, tally.n) else "rows have other weights than the classes"
-    if isinstance(tally, Moments):
-        with np.errstate(all="ignore"):
-            fine = np.isfinite(tally.m2.sum(axis=0) / np.where(tally.n > 0, tally.n, 1.0).min()).all()
-        return "" if fine else "sums of squares are too large for their weights"
+    sums = [tally.m2] if isinstance(tally, Moments) else [tally.total] if isinstance(tally, Sums) else []
+    with np.errstate(all="ignore"):
+        least = np.where(tally.n > 0, tally.n, 1.0).min()
+        if not all(np.isfinite(np.abs(a).sum(axis=0) / least).all() for a in sums):
+            return "sums are too large for their weights"
     if isinstance(tally, Scatter | Quartic):
-        return squares_fault(tally.scatter if isinstance(tally, Scatter) else tally.p11)
+        squares = tally.scatter if isinstance(tally, Scatter) else tally.p11
+        with np.errstate(all="ignore"):
+            moderate = isinstance(tally, Scatter) or np.isfinite((squares / least) ** 2).all()
+        return squares_fault(squares) if moderate else "sums are too large for their weights"
     tables: list[np.ndarray] = []
     if isinstance(tally, GridCounts):
         tables = tally.columns()
