@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import deciban as d
-from deciban.errors import DataError
+from deciban.errors import DataError, MergeError
 
 FEW, OF = [[0.0, 1], [1, 0], [2, 1], [3, 3]], [0, 0, 1, 1]
 
@@ -109,3 +109,12 @@ def test_little_weight_leaves_no_degrees_of_freedom() -> None:
     model = d.QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.1, ddof=1)
     proba = model.fit(X, y, sample_weight=np.full(30, 1e-9)).predict_proba(X)
     assert np.allclose(proba.sum(axis=1), 1.0)
+
+
+def test_settings_that_hold_arrays_can_be_compared() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+    cuts = lambda at: {"cuts": {0: np.array([0.0, at]), 1: np.array([0.5])}}  # noqa: E731
+    a, b = (d.TreeAugmentedNB(**cuts(1.0)).fit(X, y) for _ in range(2))
+    assert (a + b).class_count_.sum() == 60
+    with pytest.raises(MergeError, match="cuts"):
+        a + d.TreeAugmentedNB(**cuts(2.0)).fit(X, y)

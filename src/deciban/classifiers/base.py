@@ -1373,11 +1373,18 @@ def aligned_columns(state: State, first: State) -> State:
     return state.in_columns_of(first)
 
 
+def _same_setting(a: Any, b: Any) -> bool:
+    try:
+        return np.array_equal(np.asarray(a, dtype=object), np.asarray(b, dtype=object))
+    except ValueError:  # a list or a dictionary of arrays
+        return repr(a) == repr(b)
+
+
 def check_settings_agree(a: Any, b: Any) -> None:
     """Raise an error for models with different settings."""
     theirs = b.get_params()
     for name, value in a.get_params().items():
-        if not np.array_equal(np.asarray(value, dtype=object), np.asarray(theirs[name], dtype=object)):
+        if not _same_setting(value, theirs[name]):
             raise MergeError(
                 f"`{name}` is {value!r} in one model and {theirs[name]!r} in the other\n\n"
                 "hint: fit both with the same settings"
