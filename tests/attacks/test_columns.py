@@ -52,3 +52,10 @@ def test_r12_a_name_in_another_unicode_form_is_an_error(tmp_path, capfd):
 def test_r13_two_columns_of_one_name_are_an_error_of_the_data(model):
     with pytest.raises(DataError, match="two columns are named `a`"):
         model().fit(pd.DataFrame(np.eye(4)[:, :2], columns=["a", "a"]), [0, 1, 0, 1])
+
+
+def test_codes_beyond_their_dictionary_are_damage():
+    from deciban.data.frames import _drop_unused
+
+    with pytest.raises(DataError, match="`c`"):
+        _drop_unused("c", np.array([0, 3], dtype=np.int32), ["a", "b"])

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import deciban as d
 from deciban import ops
-from deciban.data.blocks import check_sparse
+from deciban.data.blocks import to_csr
 from deciban.errors import DataError
 
 SPARSE = [d.GaussianNB, d.BernoulliNB, d.MultinomialNB, d.ComplementNB, d.PoissonNB, d.LogisticRegression]
@@ -77,7 +77,7 @@ def test_c1_a_damaged_matrix_is_refused_before_its_rows_are_cut(use) -> None:
 @pytest.mark.parametrize("form", ["csc", "coo", "bsr"])
 def test_c1_other_formats_are_checked_before_scipy_converts_them(form: str) -> None:
     X = counts().asformat(form)
-    check_sparse(X)
+    to_csr(X)
     for name in ("row", "col") if form == "coo" else ("indices", "indptr"):
         wrong = X.copy()
         getattr(wrong, name)[-1] = 2**30
@@ -131,3 +131,48 @@ def test_c5_fisher_of_one_class_answers(rows: int) -> None:
         out = np.empty((rows, 2))
         ops.core().affine(np.ones((rows, 0)), np.zeros((0, 8)), np.array([1.0, 2.0]), out)
         assert (out == [1.0, 2.0]).all()
+
+
+def diagonals(**changes: np.ndarray) -> sp.dia_matrix:
+    out = counts().todia()
+    for name, value in changes.items():
+        setattr(out, name, value)
+    return out
+
+
+def rows_of_lists(row: object) -> sp.lil_matrix:
+    out = counts().tolil()
+    out.rows[3] = row
+    return out
+
+
+OTHER_FORMATS = {
+    "fewer offsets than diagonals": lambda: diagonals(offsets=np.array([0, 1], dtype=np.int32)),
+    "offsets beyond the matrix": lambda: diagonals(offsets=counts().todia().offsets + 2**30),
+    "diagonals in one dimension": lambda: diagonals(data=np.ones(5)),
+    "a list longer than its cells": lambda: rows_of_lists([0, 1, 2, 3, 4, 4, 4]),
+    "a number instead of a list": lambda: rows_of_lists(7),
+}
+
+
+@pytest.mark.parametrize("damage", OTHER_FORMATS)
+@pytest.mark.parametrize("model", SPARSE)
+def test_damaged_diagonals_and_lists_are_refused(model: type, damage: str) -> None:
+    with pytest.raises(DataError, match="damaged"):
+        model().fit(OTHER_FORMATS[damage](), Y)
+
+
+def test_arrays_of_types_that_scipy_has_no_code_for_are_refused() -> None:
+    for name, kind in (("data", ">f8"), ("data", np.float16), ("indices", np.int16), ("indptr", ">i4")):
+        X = counts()
+        setattr(X, name, getattr(X, name).astype(kind))
+        with pytest.raises(DataError, match="damaged"):
+            d.MultinomialNB().fit(X, Y)
+
+
+@pytest.mark.parametrize("columns", [2**31 - 1, 2**40])
+def test_more_columns_than_the_memory_holds_are_refused(columns: int) -> None:
+    X = counts()
+    X._shape = (20, columns)
+    with pytest.raises(DataError, match="columns"):
+        d.MultinomialNB().fit(X, Y)

@@ -188,3 +188,91 @@ def test_f4_checkpoints_with_wrong_parts_are_refused(tmp_path, monkeypatch):
             learn()
     path.write_bytes(whole)
     assert learn().class_count_.tolist() == [200.0, 200.0]
+
+
+def levels(metadata, arrays):
+    arrays["fitted.tally.parts.1.levels"] += 1
+
+
+def closed(metadata, arrays):
+    metadata["fitted"]["state"]["closed"] = 3
+
+
+def reader(name, value):
+    def change(metadata, arrays):
+        own = metadata["fitted"]["state"]["reader"]["dict"]
+        own[1][own[0].index(name)] = value
+
+    return change
+
+
+def learned(name, value):
+    return lambda metadata, arrays: metadata["learned"].update({name: value})
+
+
+def setting(name, value):
+    return lambda metadata, arrays: metadata["settings"].update({name: value})
+
+
+KEPT = deciban.TextClassifier("nb-logistic").fit(["a film", "a book", "some film", "no book"], ["x", "y"] * 2)
+MANY = {
+    "levels that no column has": (deciban.TreeAugmentedNB().fit(np.abs(X).round(), y), levels),
+    "a switch that is a number": (GaussianNB().fit(X, y), closed),
+    "ignored columns that are no names": (GaussianNB().fit(X, y), reader("ignored", 7)),
+    "names of other columns": (GaussianNB().fit(X, y), reader("labels", {"tuple": ["a"]})),
+    "weights that no rows have": (GaussianNB().fit(X, y), filled("fitted.tally.parts.0.n", 1e155)),
+    "weights that are too small": (GaussianNB().fit(X, y), filled("fitted.tally.parts.0.n", 1e-310)),
+    "means whose squares overflow": (GaussianNB().fit(X, y), filled("fitted.tally.parts.1.parts.0.mean", 1e160)),
+    "squares without an inverse": (
+        deciban.LinearDiscriminantAnalysis().fit(X, y),
+        filled("fitted.tally.parts.1.scatter", 1e-310),
+    ),
+    "weights that do not add up to 1": (deciban.BayesOptimal().fit(X, y), filled("learned.weights_", 0.9)),
+    "a prior of no models": (deciban.BayesOptimal().fit(X, y), setting("prior", {"set": [1]})),
+    "no calibration": (KEPT, lambda metadata, arrays: metadata["learned"].pop("_calibration")),
+    "texts of one key that are no copies": (KEPT, filled("learned._words.kept.key", 7)),
+    "no weights of words": (KEPT, lambda metadata, arrays: metadata["learned"].pop("_trained")),
+    "sums over rows of no weight": (GaussianNB().fit(X, y), filled("fitted.tally.parts.1.parts.1.part.n", 1e-310)),
+    "a tally of its own": (LogisticRegression().fit(X, y), learned("_state", [])),
+    "texts that were not counted": (KEPT, filled("learned._words.kept.value", 99)),
+    "a penalty without strength": (LogisticRegression().fit(X, y), learned("C_", 0.0)),
+    "training rows that are none": (LogisticRegression().fit(X, y), learned("_observed", None)),
+    "a likelihood of no rows": (
+        LogisticRegression().fit(X, y),
+        filled("learned._observed.curvature.information", 1e-310),
+    ),
+    "a setting beyond doubles": (deciban.ComplementNB().fit(np.abs(X).round(), y), setting("alpha", 10**400)),
+}
+
+
+@pytest.mark.parametrize("what", MANY)
+def test_models_that_could_not_answer_are_refused(path, what):
+    refused(MANY[what][0], path, MANY[what][1])
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("at", "pieces", 2**63),
+        ("total", "kinds", 3),
+        ("total", "again", True),
+        ("total", "tally", {"of": "Bundle", "with": {"parts": {"tuple": []}}}),
+    ],
+)
+def test_checkpoints_of_no_job_are_refused(tmp_path, monkeypatch, part, key, value):
+    path, learn = stopped_job(tmp_path, monkeypatch)
+    forge(path, lambda metadata, arrays: metadata[part].update({key: value}))
+    with pytest.raises(DataError, match=r"c\.bin"):
+        learn()
+
+
+def test_checkpoints_with_the_sums_of_other_columns_are_refused(tmp_path, monkeypatch):
+    path, learn = stopped_job(tmp_path, monkeypatch)
+
+    def change(metadata, arrays):
+        for name in ("mean", "m2"):
+            arrays[f"total.tally.parts.1.parts.0.{name}"] = np.ones((2, 2))
+
+    forge(path, change)
+    with pytest.raises(DataError, match=r"c\.bin"):
+        learn()

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Linear
 
 import deciban as d
-from deciban.errors import DataError, ForgetError
+from deciban.errors import DataError, ForgetError, MergeError
 
 FEW, OF = [[0.0, 1], [1, 0], [2, 1], [3, 3]], [0, 0, 1, 1]
 
@@ -147,3 +147,57 @@ def test_n5_rows_that_were_never_learned_cannot_be_left_out() -> None:
     for wrong in (X + 100, np.vstack([X[:7], [[0.0, 9.0]]]), X - [0, 30]):
         with pytest.raises(ForgetError, match="never learned"):
             model.leave_one_out(wrong, y[: len(wrong)])
+
+
+@pytest.mark.parametrize("model", [d.GaussianNB, d.LinearDiscriminantAnalysis, d.QuadraticDiscriminantAnalysis])
+def test_constants_whose_squares_overflow_are_refused(model: type) -> None:
+    with pytest.raises(DataError, match="overflow"):
+        model().fit([[1e160, 1.0], [1e160, 2.0], [1e160, 3.0], [1e160, 4.5]], OF)
+
+
+def test_rows_that_are_too_far_apart_leave_the_model_as_it_was() -> None:
+    model = d.GaussianNB().fit([[1e153, 1.0], [1e153, 2.0], [1e153, 3.0], [1e153, 4.5]], OF)
+    before = model.var_.copy()
+    with pytest.raises(DataError, match="overflow"):
+        model.partial_fit([[-1e154, 0.0]] * 200, [0, 1] * 100)
+    assert np.array_equal(model.var_, before)
+
+
+@pytest.mark.parametrize("weight", [1e-310, 1e300])
+@pytest.mark.parametrize("model", [d.GaussianNB, d.MixedNB, d.LogisticRegression])
+def test_weights_out_of_range_are_refused(model: type, weight: float) -> None:
+    with pytest.raises(DataError, match="row 2"):
+        model().fit(FEW, OF, sample_weight=[1.0, 0.0, weight, 1.0])
+
+
+def test_small_weights_are_weights() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+    proba = d.MixedNB().fit(X, y, sample_weight=np.full(30, 1e-9)).predict_proba(X)
+    assert np.allclose(proba.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("model", [d.ComplementNB(alpha=10**400), d.PoissonNB(shape=10**400)])
+def test_settings_beyond_doubles_are_refused(model) -> None:
+    with pytest.raises(DataError, match="double"):
+        model.fit(FEW, OF)
+
+
+def test_tables_of_levels_that_no_memory_holds_are_refused() -> None:
+    with pytest.raises(DataError, match="min_categories"):
+        d.CategoricalNB(min_categories=2**31).fit([[0], [1]], [0, 1])
+
+
+def test_little_weight_leaves_no_degrees_of_freedom() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+    model = d.QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.1, ddof=1)
+    proba = model.fit(X, y, sample_weight=np.full(30, 1e-9)).predict_proba(X)
+    assert np.allclose(proba.sum(axis=1), 1.0)
+
+
+def test_settings_that_hold_arrays_can_be_compared() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+    cuts = lambda at: {"cuts": {0: np.array([0.0, at]), 1: np.array([0.5])}}  # noqa: E731
+    a, b = (d.TreeAugmentedNB(**cuts(1.0)).fit(X, y) for _ in range(2))
+    assert (a + b).class_count_.sum() == 60
+    with pytest.raises(MergeError, match="cuts"):
+        a + d.TreeAugmentedNB(**cuts(2.0)).fit(X, y)

@@ -119,3 +119,76 @@ def test_i3_codes_stay_texts(tmp_path):
     first, second = readers.read(path).slice(0, 2).to_pylist()
     assert list(first.values()) == ["00123", "0x1A", "01"]
     assert list(second.values()) == ["123", "26", "1"]
+
+
+def test_half_of_a_character_is_no_json(tmp_path):
+    for text in ('{"x": "\\ud800", "y": "a"}\n' * 3, '[{"x": 1}, {"\\udfff": 2}]'):
+        (path := tmp_path / "s.jsonl").write_text(text)
+        with pytest.raises(DataError, match="not"):
+            readers.read(path)
+    (path := tmp_path / "s.jsonl").write_text('{"x": "\\ud83d\\ude00"}\n' * 3)
+    assert readers.read(path)["x"][0].as_py() == "\U0001f600"
+
+
+def test_utf_16_with_an_odd_number_of_bytes_is_refused(tmp_path):
+    (path := tmp_path / "u.csv").write_bytes("x,y\n1,a\n2,b\n".encode("utf-16") + b"c")
+    with pytest.raises(DataError, match=r"u\.csv"):
+        readers.read(path)
+
+
+@pytest.mark.parametrize("write", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_arrow_files_with_two_columns_of_one_name_are_refused(tmp_path, write):
+    table = pa.Table.from_arrays([pa.array([1.0]), pa.array(["a"])], names=["x", "x"])
+    with write(str(path := tmp_path / "d.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(DataError, match="named 'x'"):
+        readers.read(path)
+
+
+def test_a_length_in_an_arrow_file_that_no_memory_holds_is_damage(tmp_path):
+    table = pa.table({"x": [1.0], "y": ["a"]})
+    with pa.ipc.new_stream(str(path := tmp_path / "m.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    content = bytearray(path.read_bytes())
+    content[4:8] = (2**31 - 8).to_bytes(4, "little")  # of the schema
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"m\.arrow"):
+        readers.read(path)
+
+
+def test_names_in_an_arrow_file_that_are_not_utf_8_are_damage(tmp_path):
+    table = pa.table({"size": [1.0], "y": ["a"]})
+    with pa.ipc.new_file(str(path := tmp_path / "n.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    path.write_bytes(path.read_bytes().replace(b"size", b"\xffize"))
+    for use in (readers.read, lambda path: GaussianNB().fit_on(path, target="y")):
+        with pytest.raises(DataError, match=r"n\.arrow"):
+            use(path)
+
+
+@pytest.mark.parametrize("attribute", ["@attribute a real", "@attribute 'a' {x,y}"])
+def test_two_attributes_of_one_name_are_refused(tmp_path, attribute):
+    (path := tmp_path / "a.arff").write_text(f"@relation r\n@attribute a real\n{attribute}\n@data\n1,x\n")
+    with pytest.raises(DataError, match=r"line 3: .* named 'a'"):
+        readers.read(path)
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "9" * 5000, "-1", ""])
+def test_sparse_rows_number_their_attributes(tmp_path, number):
+    (path := tmp_path / "a.arff").write_text(f"@relation r\n@attribute a real\n@data\n{{{number} 1}}\n")
+    with pytest.raises(DataError, match="line 4"):
+        readers.read(path)
+
+
+def test_a_number_has_one_sign(tmp_path):
+    (path := tmp_path / "s.csv").write_text("x,y\n--0.92,a\n1.5,b\n$3,a\n")
+    assert readers.read(path)["x"].to_pylist() == ["--0.92", "1.5", "$3"]
+    path.write_text("x,y\n-$0.92,a\n$-1.5,b\n+$3,a\n")
+    assert readers.read(path)["x"].to_pylist() == [-0.92, -1.5, 3.0]
+
+
+@pytest.mark.parametrize("mark", ["\u00e9", '"', "\n"])
+def test_a_delimiter_is_a_character_that_can_split_lines(tmp_path, mark):
+    (path := tmp_path / "d.csv").write_text("x,y\n1,a\n2,b\n")
+    with pytest.raises(DataError, match="delimiter"):
+        MixedNB().fit_on(path, target="y", delimiter=mark)

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -104,6 +105,10 @@ def locked(model: Any) -> Iterator[None]:
         yield
 
 
+def _is_beyond_doubles(value: Any) -> bool:
+    return isinstance(value, int) and value.bit_length() > sys.float_info.max_exp
+
+
 class Classifier(ClassifierMixin, BaseEstimator):
     """Base of all classifiers: needs `_posterior(priors)`, and `_learn_on(job)` for data elsewhere.
 
@@ -133,6 +138,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
     @cache
     def _get_param_names(cls) -> list[str]:
         return super()._get_param_names()
+
+    def _validate_params(self) -> None:
+        """scikit-learn's checks, and that whole numbers are not larger than any double."""
+        super()._validate_params()
+        large = [name for name in self._get_param_names() if _is_beyond_doubles(getattr(self, name))]
+        if large:
+            raise DataError(f"`{large[0]}` is larger than any double\n\nhint: give a number below 1.8e308")
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
@@ -894,7 +906,7 @@ class Generative(Classifier):
             grown = replace(state, spec=self._spec()).in_schema(found.reader.schema)
             tally_pass = TallyPass(grown.spec, grown.known)
             removed = ArrayRows(grown.reader, grown.classes, table).total(tally_pass, tally_pass.size(table))
-            left = replace(grown, tally=grown.tally - removed)
+            left = grown.minus(removed)
             if left.tally.short().any():
                 raise self._never_learned(grown, X, table)
             self._adopt(left.pruned())
@@ -1393,11 +1405,18 @@ def aligned_columns(state: State, first: State) -> State:
     return state.in_columns_of(first)
 
 
+def _same_setting(a: Any, b: Any) -> bool:
+    try:
+        return np.array_equal(np.asarray(a, dtype=object), np.asarray(b, dtype=object))
+    except ValueError:  # a list or a dictionary of arrays
+        return repr(a) == repr(b)
+
+
 def check_settings_agree(a: Any, b: Any) -> None:
     """Raise an error for models with different settings."""
     theirs = b.get_params()
     for name, value in a.get_params().items():
-        if not np.array_equal(np.asarray(value, dtype=object), np.asarray(theirs[name], dtype=object)):
+        if not _same_setting(value, theirs[name]):
             raise MergeError(
                 f"`{name}` is {value!r} in one model and {theirs[name]!r} in the other\n\n"
                 "hint: fit both with the same settings"

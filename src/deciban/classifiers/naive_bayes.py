@@ -28,6 +28,7 @@ from deciban.families.polya import Polya
 from deciban.families.student import Student
 from deciban.models.feature_weights import FeatureWeights
 from deciban.models.model import Known, Spec, State, fixed_family
+from deciban.rows import inputs
 from deciban.rows.readers import ArrayReader
 from deciban.rows.schema import Schema
 from deciban.tallies.ledger import key_from_setting
@@ -1234,4 +1235,9 @@ def check_categories(given: Any, check_alpha: Any, classes: np.ndarray, reader: 
         raise DataError(
             f"'min_categories' should have shape ({reader.d},) when an array-like is provided. "
             f"Got {least.shape} instead."
+        )
+    if least.max(initial=0) >= inputs.MOST_LEVELS:
+        raise DataError(
+            f"'min_categories' is {least.max()}: a table with a cell for each would not fit\n\n"
+            "hint: give the number of levels that a column has"
         )

@@ -393,7 +393,8 @@ class FoldedColumn:
 
     def resolves(self, spread: float) -> bool:
         """Whether the cells are narrow compared with the standard deviation of the column."""
-        return spread == 0 or float(np.average(self.width, weights=self.held.sum(axis=(0, 1)))) <= COARSE * spread
+        weight = self.held.sum(axis=(0, 1))  # 0 where rows have so little weight that no fold counts them
+        return spread == 0 or bool(weight.any() and np.average(self.width, weights=weight) <= COARSE * spread)
 
     def ranked(self, families: list[Any], times: float) -> list[int]:
         """Indices of the families, best first: those whose held-out log loss is not significantly above the smallest,

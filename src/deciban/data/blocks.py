@@ -20,9 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from deciban.data.memory import available_memory
 from deciban.errors import DataError
 
 _INT32 = int(np.iinfo(np.int32).max)
+_MANY = 1 << 24  # columns for which models may be too large
+_COLUMN = 64  # bytes that a model keeps for a column at least, of two classes
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _HUGE = 1 << 62  # codes above this are clipped (too many levels)
 _INTS = (np.dtype(np.int64), np.dtype(np.int32))
@@ -144,9 +147,9 @@ class Counts:
     def __post_init__(self) -> None:
         if self.indptr.dtype != np.int64:
             object.__setattr__(self, "indptr", self.indptr.astype(np.int64))
+        if self.d > _MANY and _COLUMN * self.d > min(_COLUMN * _INT32, available_memory()):
+            raise DataError(f"X has {self.d} columns, too many for the memory\n\nhint: hash them (HashingVectorizer)")
         if self.indices.dtype != np.int32:
-            if self.d > _INT32:
-                raise DataError(f"X has {self.d} columns, more than {_INT32}\n\nhint: hash them (HashingVectorizer)")
             object.__setattr__(self, "indices", self.indices.astype(np.int32))
 
     @classmethod
@@ -257,14 +260,14 @@ class Mixed:
         return Mixed(tuple(block.take(index) for block in self.blocks), len(np.arange(self.n)[index]))
 
 
-def check_sparse(X: Any, places: bool = True) -> None:
-    """Raise an error for a sparse matrix whose arrays do not fit each other: SciPy would read memory that is not
-    theirs. The `places` of the cells of CSR matrices may be checked later: SciPy does not look up by them.
+def to_csr(X: Any, places: bool = True) -> Any:
+    """A sparse matrix as CSR; an error if its arrays do not fit each other: SciPy would read memory that is not theirs.
+    The `places` of the cells of CSR matrices may be checked later: SciPy does not look up by them.
 
     >>> from scipy import sparse
     >>> X = sparse.csr_matrix(np.eye(3))
     >>> X.indices[1] = 7
-    >>> check_sparse(X)
+    >>> to_csr(X)
     Traceback (most recent call last):
       ...
     deciban.errors.DataError: X is damaged: `indices` has 7, but there are 3 columns
@@ -272,17 +275,37 @@ def check_sparse(X: Any, places: bool = True) -> None:
     hint: make the matrix again; SciPy's own methods keep its arrays together
     """
     if X.format in ("csr", "csc", "bsr"):
+        _check_lengths(X.data, 3 if X.format == "bsr" else 1, indices=X.indices)
         n, d = X.shape[::-1] if X.format == "csc" else X.shape
         tall, wide = X.blocksize if X.format == "bsr" else (1, 1)
-        of = {"csr": "columns", "csc": "rows", "bsr": "blocks of columns"}[X.format]
-        _check_lengths(X.data, indices=X.indices)
+        if min(tall, wide) < 1:
+            raise _damaged(f"its blocks have the shape {tall} × {wide}")
         _check_borders(X.indptr, n // tall, len(X.indices))
-        if places or X.format != "csr":
+        if places or X.format != "csr" or X.dtype.kind == "c":  # of complex cells, the error prints the matrix
+            of = {"csr": "columns", "csc": "rows", "bsr": "blocks of columns"}[X.format]
             check_places("indices", X.indices[: X.indptr[-1]], d // wide, of)
+    elif X.format == "dia":
+        if X.data.ndim != 2 or X.offsets.shape != X.data.shape[:1] or X.offsets.dtype.kind not in "iu":
+            raise _damaged(f"`offsets` has shape {X.offsets.shape} and type {X.offsets.dtype}, `data` {X.data.shape}")
+        check_places("offsets", X.offsets.astype(np.int64) + X.shape[0], sum(X.shape), "diagonals")
+    elif X.format == "lil":
+        fine = X.rows.shape == X.data.shape == X.shape[:1] and all(type(row) is list for row in (*X.rows, *X.data))
+        if not fine or any(len(row) != len(cells) for row, cells in zip(X.rows, X.data, strict=True)):
+            raise _damaged("`rows` and `data` are not lists of the same lengths, one for each row")
     elif X.format == "coo":
-        _check_lengths(X.data, row=X.row, col=X.col)
+        _check_lengths(X.data, 1, row=X.row, col=X.col)
         check_places("row", X.row, X.shape[0], "rows")
         check_places("col", X.col, X.shape[1], "columns")
+    if X.dtype == np.float16 or not X.dtype.isnative:
+        raise _damaged(f"SciPy has no matrices of type {X.dtype}")
+    if X.format == "csr" and X.dtype != object:
+        return X
+    try:
+        with np.errstate(all="ignore"):
+            out = X.tocsr()
+            return out.astype(np.float64) if out.dtype == object else out
+    except (ValueError, TypeError, OverflowError) as wrong:
+        raise _damaged(str(wrong)) from None
 
 
 def _damaged(what: str) -> DataError:
@@ -291,16 +314,18 @@ def _damaged(what: str) -> DataError:
     )
 
 
-def _check_lengths(data: np.ndarray, **places: np.ndarray) -> None:
+def _check_lengths(data: np.ndarray, dimensions: int, **places: np.ndarray) -> None:
+    if data.ndim != dimensions:
+        raise _damaged(f"`data` has {data.ndim} dimensions instead of {dimensions}")
     for name, array in places.items():
-        if array.dtype.kind not in "iu" or array.ndim != 1:
+        if array.dtype not in _INTS or array.ndim != 1:
             raise _damaged(f"`{name}` is of type {array.dtype} in {array.ndim} dimensions, not a list of whole numbers")
         if len(array) != len(data):
             raise _damaged(f"`{name}` has {len(array)} numbers, `data` has {len(data)}")
 
 
 def _check_borders(indptr: np.ndarray, n: int, cells: int) -> None:
-    if indptr.dtype.kind not in "iu" or indptr.shape != (n + 1,):
+    if indptr.dtype not in _INTS or indptr.shape != (n + 1,):
         raise _damaged(f"`indptr` is of type {indptr.dtype} and shape {indptr.shape}, not {n + 1} whole numbers")
     if indptr[0] != 0 or indptr[-1] > cells or (indptr[1:] < indptr[:-1]).any():
         raise _damaged(f"`indptr` does not ascend from 0 to at most {cells}, the number of stored cells")

@@ -505,6 +505,8 @@ def _physical(s: Any) -> np.ndarray:
 def _drop_unused(name: Name, codes: np.ndarray, levels: list) -> Column:
     """Levels that no row has are left out, and so is null as a level; the others keep their order."""
     there = np.bincount(codes if codes.min(initial=0) >= 0 else codes[codes >= 0], minlength=len(levels)) > 0
+    if len(there) != len(levels):
+        raise DataError(f"column `{name}` names levels that its dictionary does not have\n\nhint: write the file again")
     some = there & np.array([level is not None for level in levels], dtype=bool)
     place = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
     own = codes.astype(np.int32, copy=False) if some.all() else place[codes]

@@ -130,7 +130,7 @@ class GaussianJoint(Family):
         """Each class's covariance moved towards the pooled one, shrunk and ridged; n: degrees of freedom (k,)."""
         total = n.sum()
         if self.blend > 0 or (n <= 0).any():
-            pooled = mixed(covs, n / total)
+            pooled = mixed(covs, n / total if total > 0 else np.full(len(n), 1 / len(n)))
             covs = [self._blend(cov, pooled, weight, total) for cov, weight in zip(covs, n, strict=True)]
         if self.shrinkage != "auto" and self.blend > 0:
             covs = [shrink(cov, float(self.shrinkage)) for cov in covs]

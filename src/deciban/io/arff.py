@@ -76,7 +76,12 @@ def _header(lines: Iterator[tuple[int, str]], name: str) -> list[Attribute]:
                 return out
             break
         if line.lower().startswith("@attribute"):
-            out.append(_attribute(line, number, name))
+            out.append(one := _attribute(line, number, name))
+            if any(one.name == other.name for other in out[:-1]):
+                raise DataError(
+                    f"{name}, line {number}: two attributes are named {one.name!r}\n\n"
+                    "hint: give every attribute a name of its own"
+                )
     raise DataError(f"{name} has no @attribute lines before @data\n\nhint: check that the ARFF file is complete")
 
 
@@ -95,7 +100,7 @@ def _row(line: str, number: int, attributes: list[Attribute], name: str) -> list
         cells = [one.default for one in attributes]
         for part in _fields(line.strip("{} \t")):
             at, _, value = part.partition(" ")
-            if not at.isdigit() or int(at) >= len(attributes):
+            if not at.isdecimal() or len(at) > 9 or int(at) >= len(attributes):
                 raise DataError(
                     f"{name}, line {number}: no attribute {at!r}\n\nhint: sparse rows are {{NUMBER VALUE, …}}"
                 )

@@ -16,8 +16,9 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from deciban.data.memory import available_memory
 from deciban.errors import DataError
-from deciban.io.arrow import available_memory, pa
+from deciban.io.arrow import pa
 
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD, MOST = 1 << 18, 1 << 26  # bytes of a text that are inspected; most of them where lines are long
@@ -165,15 +166,24 @@ class Utf8:
     """
 
     def __init__(self, stream: Any, encoding: str, old_mac: bool = False):
-        self.stream, self.old_mac, self.first = stream, old_mac, True
+        self.stream, self.encoding, self.old_mac, self.first = stream, encoding, old_mac, True
         self.decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
 
     def read(self, size: int) -> bytes:
         """Some bytes, none only at the end."""
         while True:
             raw = self.stream.read(size)
-            out = raw if self.decoder is None else self.decoder.decode(raw, final=not raw).encode()
+            out = raw if self.decoder is None else self._decoded(raw)
             if self.first:
                 out, self.first = out.removeprefix(codecs.BOM_UTF8), False
             if out or not raw:
                 return out.replace(b"\r", b"\n") if self.old_mac else out
+
+    def _decoded(self, raw: bytes) -> bytes:
+        try:
+            return self.decoder.decode(raw, final=not raw).encode()  # type: ignore[union-attr]
+        except UnicodeError as wrong:
+            raise DataError(
+                f"{self.stream.name} starts as {self.encoding}, but is not ({wrong})\n\n"
+                "hint: check that the file is complete, or save it as UTF-8"
+            ) from None

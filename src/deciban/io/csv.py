@@ -56,9 +56,10 @@ from typing import Any
 import numpy as np
 
 from deciban.data.frames import column_label, column_labels
+from deciban.data.memory import address_space_left
 from deciban.display import option, truncate
 from deciban.errors import DataError
-from deciban.io.arrow import address_space_left, arrow_csv, compute, pa
+from deciban.io.arrow import arrow_csv, compute, pa
 from deciban.io.compression import LONGEST, MOST, Bytes, Utf8
 from deciban.io.source import Piece, Source
 
@@ -112,7 +113,7 @@ class Amount:
         unit = re.escape(self.unit)
         if self.unit == "%":
             return rf"^[-+−]?{digits}\s*%$"
-        return rf"^[-+−]?(?:{unit})?\s*[-+−]?{digits}\s*(?:{unit})?$"
+        return rf"^(?:[-+−]?(?:{unit})?\s*|(?:{unit})\s*[-+−]){digits}\s*(?:{unit})?$"
 
     def reads(self, cell: str) -> bool:
         """Whether a cell is a number or marks a missing one."""
@@ -392,6 +393,8 @@ class CsvDialect:
             raise DataError(f"{name} is empty\n\nhint: check that the program that wrote it has finished")
         declared = _declared(lines)
         delimiter = delimiter or (declared and declared[1]) or best_delimiter(_body(lines)[:LINES])
+        if not delimiter.isascii() or delimiter in '"\n\r\0':
+            raise DataError(f"{name}: {delimiter!r} is no delimiter\n\nhint: one of , ; | or tab is usual")
         found = rows("\n".join(lines), delimiter, declared[0] if declared else 0)
         return _look(found, name, delimiter, encoding, header, expected)
 

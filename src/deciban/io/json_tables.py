@@ -29,6 +29,7 @@ HINT = 'hint: give one object a line, such as {"sky": "grey", "wind": 3}, an arr
 
 INVALID = (ValueError, RecursionError)  # of a text that is no JSON, or deeper than Python can read
 TOO_DEEP = "arrays and objects are nested too deep"
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a character, as JSON writes it
 KEY = re.compile(rb'"\s*:')  # the end of a key, or of the same in a text
 
 Numbered = tuple[int, dict]  # a line and its object
@@ -77,8 +78,9 @@ def _by_lines(head: bytes) -> bool:
 def _table(stream: Bytes, name: str, expected: Collection[str]) -> pa.Table:
     """A whole document as a table."""
     try:
-        text = stream.read().decode("utf-8-sig")
-        found = list(_values(text))
+        content = stream.read()
+        found = list(_values(content.decode("utf-8-sig")))
+        _check_characters(content, found)
     except ValueError as error:
         raise DataError(f"{name} is not a valid JSON document ({error})\n\n{HINT}") from None
     columns = in_columns(found[0] if len(found) == 1 else found, name, expected)
@@ -86,6 +88,12 @@ def _table(stream: Bytes, name: str, expected: Collection[str]) -> pa.Table:
     if not rows:
         raise DataError(f"{name} has no rows\n\n{HINT}")
     return pa.table([_column(rows, key, name, None, None, "rows") for key in columns], names=list(columns))
+
+
+def _check_characters(content: bytes, found: Any) -> None:
+    """Raise ValueError if a text of a document has half of a character."""
+    if SURROGATE.search(content):
+        json.dumps(found, ensure_ascii=False).encode()
 
 
 def _length(columns: Mapping[str, Sequence]) -> int:
@@ -203,6 +211,7 @@ def _rows(stream: Bytes, name: str) -> Iterator[Numbered]:
                     f"{name}, line {number}: a {type(row).__name__}, not an object\n\n"
                     'hint: put one object on each line, such as {"sky": "grey", "wind": 3}'
                 )
+            _check_characters(line, row)
             if line.count(b":") != len(row) != _key_ends(line):
                 _unique_keys(line)
         except DataError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from deciban.io.source import ROWS, Piece, Source, validate
 
 PARQUET, ARROW, FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
 RUN = 32 << 20  # bytes of the row groups that one thread reads before another one may go on
+UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)  # of files that are damaged
 CELLS = 1 << 22  # of a batch: a row group is best decoded at once, and 32 MB for each thread are little
 
 
@@ -22,8 +24,8 @@ def read_parquet(path: Path | pa.BufferReader, name: str) -> Source:
 
     try:
         file = parquet.ParquetFile(_stream(path), pre_buffer=False)
-        schema = file.schema_arrow
-    except (pa.ArrowInvalid, OSError) as error:
+        schema = with_distinct_names(file.schema_arrow)
+    except UNREADABLE as error:
         raise _damaged(name, "Parquet", error) from None
     count, seen = file.metadata.num_rows, [0]
     wide = max(1, len(schema.names))
@@ -33,7 +35,7 @@ def read_parquet(path: Path | pa.BufferReader, name: str) -> Source:
             for batch in file.iter_batches(batch_size=max(1024, min(ROWS, (1 << 22) // wide)), use_threads=False):
                 seen[0] += batch.num_rows
                 yield batch
-        except (pa.ArrowInvalid, OSError) as error:
+        except UNREADABLE as error:
             raise _damaged(name, "Parquet", error) from None
 
     def cut(columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
@@ -106,7 +108,7 @@ def _groups(
             yield from file.iter_batches(
                 rows, row_groups=groups, columns=None if columns is None else list(columns), use_threads=False
             )
-    except (pa.ArrowInvalid, OSError) as error:
+    except UNREADABLE as error:
         raise _damaged(name, "Parquet", error) from None
 
 
@@ -117,10 +119,12 @@ def read_arrow(path: Path | pa.BufferReader, name: str, magic: bytes, size: int 
             from pyarrow import feather
 
             table = validate(feather.read_table(path))
+            with_distinct_names(table.schema)
             return Source(name, "Feather", table.schema, lambda: iter(table.to_batches()), bulk=float(table.nbytes))
         stream = pa.OSFile(str(path)) if isinstance(path, Path) else path
         reader = pa.ipc.open_file(stream) if magic.startswith(ARROW) else pa.ipc.open_stream(stream)
-    except (pa.ArrowInvalid, OSError) as error:
+        schema = with_distinct_names(reader.schema)
+    except UNREADABLE as error:
         raise _damaged(name, "Arrow", error) from None
     seen = [0]
     many = reader.num_record_batches if magic.startswith(ARROW) else None
@@ -130,17 +134,17 @@ def read_arrow(path: Path | pa.BufferReader, name: str, magic: bytes, size: int 
             for batch in (reader.get_batch(i) for i in range(many)) if many is not None else reader:
                 seen[0] += 1
                 yield from pa.Table.from_batches([validate(batch)]).to_batches(max_chunksize=ROWS)
-        except (pa.ArrowInvalid, OSError) as error:
+        except UNREADABLE as error:
             raise _damaged(name, "Arrow", error) from None
 
     def cut(columns: Sequence[str] | None, coded: Sequence[str]) -> Iterator[Piece]:
-        at = None if columns is None else [reader.schema.get_field_index(column) for column in columns]
+        at = None if columns is None else [schema.get_field_index(column) for column in columns]
         return (partial(_batch, path, name, i, at) for i in range(many or 0))
 
     return Source(
         name,
         "Arrow",
-        reader.schema,
+        schema,
         batches,
         (lambda: seen[0] / many) if many else (lambda: None),
         bulk=6.0 * (size or 0),
@@ -153,11 +157,19 @@ def _batch(path: Path, name: str, number: int, columns: list[int] | None) -> Ite
         options = pa.ipc.IpcReadOptions(included_fields=columns, use_threads=False)
         with pa.OSFile(str(path)) as file:
             batch = validate(pa.ipc.open_file(file, options=options).get_batch(number))
-    except (pa.ArrowInvalid, OSError) as error:
+    except UNREADABLE as error:
         raise _damaged(name, "Arrow", error) from None
     yield from pa.Table.from_batches([batch]).to_batches(max_chunksize=ROWS)
 
 
+def with_distinct_names(schema: pa.Schema) -> pa.Schema:
+    """The same columns, if no two have one name; else an ArrowInvalid."""
+    twice = next((name for name, times in Counter(schema.names).items() if times > 1), None)
+    if twice is not None:
+        raise pa.ArrowInvalid(f"two columns are named {twice!r}")
+    return schema
+
+
 def _damaged(name: str, kind: str, error: Any) -> DataError:
-    why = str(error).splitlines()[0].rstrip(".")
-    return DataError(f"{name} is not a valid {kind} file ({why})\n\nhint: write or copy it again")
+    why = "or needs more memory than there is" if isinstance(error, MemoryError) else str(error).splitlines()[0]
+    return DataError(f"{name} is not a valid {kind} file ({why.rstrip('.')})\n\nhint: write or copy it again")

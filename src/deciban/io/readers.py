@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from deciban.data.frames import check_unicode_forms, strings
+from deciban.data.memory import available_memory
 from deciban.errors import DataError, closest
 from deciban.io import arff, batches, csv, folders, json_tables, parquet
 from deciban.io import source as sources
-from deciban.io.arrow import available_memory, pa
+from deciban.io.arrow import pa
 from deciban.io.atomic import Stamp, changed_error
 from deciban.io.batches import (
     TEXT,

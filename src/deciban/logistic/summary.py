@@ -169,7 +169,8 @@ class Summary:
 
     @property
     def cox_snell(self) -> float:
-        return -float(np.expm1((self.deviance - self.null_deviance) / self.n))
+        with np.errstate(over="ignore"):
+            return -float(np.expm1((self.deviance - self.null_deviance) / self.n))
 
     @property
     def nagelkerke(self) -> float:

@@ -39,7 +39,7 @@ from deciban.model_file import validation
 from deciban.models.model import Known, State
 from deciban.rows import inputs
 from deciban.storage import registry, tensors
-from deciban.storage.codec import Decoder, Encoder, unsupported_value
+from deciban.storage.codec import Decoder, Encoder, check_fields, unsupported_value
 from deciban.tallies.ledger import PUBLIC_KEY, LedgerKey, key_check
 
 Source = str | os.PathLike | BinaryIO | bytes | bytearray | memoryview
@@ -474,6 +474,7 @@ def _decode_model(metadata: dict[str, Any], decoder: Decoder) -> Any:
 def _decode_member(decoder: Decoder, node: dict[str, Any]) -> Any:
     """A model, fitted or not. Its parts are decoded in the order in which they were encoded."""
     settings, learned = decoder.members(node["settings"]), decoder.members(node["learned"])
+    validation.require(learned.keys().isdisjoint(_TRANSIENT), "it holds what is made again from its tally")
     decoder.check_columns(learned.get("n_features_in_"))
     cls = registry.classifier(node["class"])
     model = cls(**settings)  # a constructor only stores; a setting that an older file does not have is at its default
@@ -481,8 +482,9 @@ def _decode_member(decoder: Decoder, node: dict[str, Any]) -> Any:
     if node["fitted"] is not None:
         found, then = (decoder.members(node["fitted"][part]) for part in ("state", "then"))
         before = cls(**{**settings, **then})
-        reader, own = replace(before._reader(), **found["reader"]), {name: found[name] for name in STATE}
-        model.__dict__["_state"] = State(spec=before._spec(), reader=reader, known=Known(**found["known"]), **own)
+        reader = check_fields(replace(before._reader(), **found["reader"]))
+        known, own = check_fields(Known(**found["known"])), {name: found[name] for name in STATE}
+        model.__dict__["_state"] = State(spec=before._spec(), reader=reader, known=known, **own)
     return model
 
 

@@ -33,9 +33,11 @@ from deciban.models.known_parameters import check_given
 from deciban.models.model import State, empty_block, tally_of, with_ledger
 from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
-from deciban.storage.invariants import ROUNDING, labels_fault, tally_fault
+from deciban.storage.invariants import ROUNDING, labels_fault, squares_fault, tally_fault
 from deciban.storage.registry import is_stored_as, is_training_rows
-from deciban.tallies import Bundle, Quartic, RowScatter, Scatter, SharedTally
+from deciban.tallies import Bundle, DistinctRows, Quartic, RowScatter, Scatter, SharedTally
+
+LARGEST = float(np.finfo(np.float64).max)
 
 
 def check_model(model: Classifier) -> None:
@@ -99,7 +101,7 @@ def _check_state(model: Generative, state: Any) -> None:
     if isinstance(reader, ColumnReader):
         _check_schema(reader.known, d)
     else:
-        require(isinstance(reader.origin, ArrayKind), "its origin is none")
+        require(len(reader.labels) in (0, d), "its columns have other names")
     _check_known(state, k, d)
     state.spec.check(state.classes, reader, None)
     tally = state.tally
@@ -107,8 +109,11 @@ def _check_state(model: Generative, state: Any) -> None:
     require(fine, f"its tally is not that of {d} columns and {k} classes")
     wrong = tally_fault(tally, state.given)
     require(not wrong, f"its tally: {wrong}")
-    if is_stored_as(state.spec.family(reader.schema, state.known), "Bernoulli") and not state.given:
-        own = tally.parts[1]
+    family, own = state.spec.family(reader.schema, state.known), tally.parts[1]
+    known_levels = not isinstance(own, DistinctRows) or (own.levels <= np.array(family.levels)).all()
+    require(known_levels, "rows have levels that its columns do not have")
+    require(isinstance(state.closed, bool), "it does not say whether classes may be added")
+    if is_stored_as(family, "Bernoulli") and not state.given:
         most = own.n[:, None] if own.n.ndim == 1 else own.n
         require((own.total <= most * (1 + ROUNDING) + ROUNDING).all(), "it counts more ones than rows")
     require(state.empty or state.log_prior.shape == (k,), "its priors are not those of its classes")
@@ -127,13 +132,15 @@ def _check_known(state: State, k: int, d: int) -> None:
     """Check what was decided before rows were tallied against the settings."""
     known, tuned = state.known, state.known.tuned
     numbers = isinstance(tuned, dict) and all(
-        isinstance(value, float | int) and 0 <= value < np.inf for value in tuned.values()
+        isinstance(value, float | int) and 0 <= value <= LARGEST for value in tuned.values()
     )
     require(numbers and set(tuned) <= set(state.spec.tune), "`tuned_` are not its settings")
     covs = known.covariances
     square = all(isinstance(cov, DenseCovariance) and _is_finite(cov.matrix, (d, d)) for cov in covs)
     require(isinstance(covs, tuple) and square and len(covs) in (0, k, k + 1), "its covariances are not of its columns")
-    fine = known.cuts is None or (isinstance(known.cuts, tuple) and len(known.cuts) == d)
+    require(not any(squares_fault(cov.matrix[None]) for cov in covs), "its covariances are none")
+    cuts = known.cuts
+    fine = cuts is None or (len(cuts) == d and all(cut is None or _is_cut(cut) for cut in cuts))
     require(fine, "its cuts are not of its columns")
     network = known.network
     require(network is None or (is_stored_as(network, "Network") and network.sound()), "its network is none")
@@ -142,6 +149,20 @@ def _check_known(state: State, k: int, d: int) -> None:
             check_given(state)
         except DataError as wrong:
             require(False, str(wrong).partition("\n")[0])
+
+
+def _is_cut(cut: Any) -> bool:
+    """Whether it cuts a column at ascending numbers of a moderate size."""
+    if not is_stored_as(cut, "ColumnCuts"):
+        return False
+    at, ends = np.array(cut.at, dtype=np.float64), np.array([cut.low, cut.high], dtype=np.float64)
+    empty = bool(np.isnan(ends).all())
+    fine = _is_moderate(at).all() and (np.diff(at) > 0).all()
+    return bool(fine and (empty or (_is_moderate(ends).all() and cut.low <= cut.high)))
+
+
+def _is_moderate(a: np.ndarray) -> np.ndarray:
+    return np.abs(a) <= np.sqrt(LARGEST)
 
 
 def _empty_tally(state: State) -> Bundle:
@@ -206,8 +227,17 @@ def _check_ensemble(model: Any) -> None:
     m = len(inside)
     fine = isinstance(weights, np.ndarray) and weights.shape == (m,) and weights.dtype == np.float64
     require(
-        fine and len(names) == m and (weights >= 0).all() and weights.sum() > 0, "its weights are not of its models"
+        fine and len(names) == m and (weights >= 0).all() and abs(weights.sum() - 1) <= ROUNDING,
+        "its weights are not of its models",
     )
+    count = own.get("class_count_")
+    require(count is None or _is_finite(count, (len(model.classes_),)), "its class counts are not of its classes")
+    given = names if model.models is None else [name for name, _ in model._named_models()]
+    require(set(names) <= set(own.get("_learning") or ()) & set(given), "its models have other names")
+    require(isinstance(own.get("left_out_", {}), dict), "it does not say which models were left out")
+    for setting in (model.prior, model.weights):
+        if not isinstance(setting, str):
+            model._log_weights(setting)
     for one in inside:
         require(isinstance(one, Classifier) and "classes_" in vars(one), "a model in it has not been fitted")
         check_model(one)
@@ -228,7 +258,8 @@ def _check_text(model: Any) -> None:
         is_stored_as(tally, "WordTally") and tally.is_consistent() and tally.k == k,
         "its words are not those of its classes",
     )
-    _check_calibration(own.get("_calibration"), k)
+    require({"_calibration", "_trained"} <= own.keys(), "it does not say how it is trained and calibrated")
+    _check_calibration(own["_calibration"], k)
     require(isinstance(own.get("_tuned_for"), str), "it does not say what it was tuned for")
     require(model._is_valid_choice(own.get("_picked")), "`tuned_` are not its settings")
     require(own.get("_columns") is None, "no file can hold a fitted vectoriser")
@@ -251,9 +282,12 @@ def _check_linear(model: Any) -> None:
         a = vars(model).get(name)
         require(_is_finite(a, shape), f"`{name}` holds no numbers of shape {shape}")
     require((vars(model)["class_count_"] >= 0).all(), "`class_count_` is negative")
+    strength = vars(model).get("C_", 1.0)
+    require(isinstance(strength, float | int) and strength > 0, "`C_` is no strength of a penalty")
     means = vars(model).get("_means")
     require(means is None or _is_finite(means, (d,)), "its means are not of its columns")
-    _check_observed(vars(model).get("_observed"), k, d)
+    if "_observed" in vars(model):
+        _check_observed(vars(model)["_observed"], k, d)
     history = vars(model).get("history_")
     fine = history is None or (is_stored_as(history, "History") and history.is_consistent(m, d))
     require(fine, "its history is not of its coefficients")
@@ -269,8 +303,6 @@ def _check_linear(model: Any) -> None:
 
 def _check_observed(seen: Any, k: int, d: int) -> None:
     """Check what a logistic regression keeps of its training rows."""
-    if seen is None:
-        return
     require(is_training_rows(seen) and seen.k == k, "it has other training rows")
     known, m, p = vars(seen), max(k - 1, 1), d + bool(seen.intercept)
     require(_is_finite(seen.theta, (m, p)), "its training rows have other coefficients")
@@ -278,9 +310,14 @@ def _check_observed(seen: Any, k: int, d: int) -> None:
         at, q = known["curvature"], m * p
         shapes = {"theta": (m, p), "score": (q,), "information": (q, q), "meat": (q, q), "back": (p, p)}
         fine = is_stored_as(at, "LikelihoodExpansion") and all(
-            _is_finite(getattr(at, name), shape) for name, shape in shapes.items()
+            _is_finite(getattr(at, name), shape) and _is_moderate(getattr(at, name)).all()
+            for name, shape in shapes.items()
         )
-        require(fine and np.isfinite([at.log_likelihood, at.null_log_likelihood, at.n]).all(), "its likelihood is none")
+        require(
+            fine and not squares_fault(at.information[None]) and (np.diag(at.back) > 0).all(), "its likelihood is none"
+        )
+        numbers = [at.log_likelihood, at.null_log_likelihood, at.n]
+        require(np.isfinite(numbers).all() and max(numbers[:2]) <= 0 < at.n, "its likelihood is none")
     if "ranges" in known:
         ranges = known["ranges"]
         fine = is_stored_as(ranges, "Ranges") and ranges.low.shape == ranges.high.shape == ranges.whole.shape == (d,)

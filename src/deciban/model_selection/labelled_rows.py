@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from deciban.data.blocks import check_sparse
+from deciban.data.blocks import to_csr
 from deciban.errors import DataError
 from deciban.rows import inputs
 from deciban.tallies import Bundle
@@ -71,8 +71,7 @@ def ignore_class_count_warning() -> Iterator[None]:
 
 def _by_rows(X: Any) -> Any:
     """Sparse X as CSR with sorted indices, once: else each subset would be sorted again."""
-    check_sparse(X)
-    out = X.tocsr()
+    out = to_csr(X)
     if not out.has_canonical_format:
         out = out.copy() if out is X else out
         out.sum_duplicates()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from operator import add, sub
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Block, Codes, Reals, Table
 from deciban.decision import Prior
-from deciban.errors import MergeError, NoRowsError
+from deciban.errors import MergeError, NoRowsError, SupportError
 from deciban.models.calibration import Calibration
 from deciban.models.feature_evidence import LinearEvidence, PartsEvidence, column_evidence
 from deciban.models.feature_weights import FeatureWeights
@@ -135,6 +136,18 @@ class TallyPass:
         if not tally.parts[1].finite():  # class weights are finite: weights are checked
             inputs.raise_not_finite(table.x)
         return tally if spec.ledger is None else with_ledger(tally, table, spec.ledger)
+
+
+def finite_sum(a: Bundle, b: Bundle, how: Callable[[Bundle, Bundle], Bundle]) -> Bundle:
+    """The sum or difference of two tallies; an error where float64 does not hold it."""
+    with np.errstate(all="ignore"):
+        out = how(a, b)
+    if not out.finite():
+        raise SupportError(
+            "the rows of the model and the others are so far apart that their squares overflow float64\n\n"
+            "hint: divide the columns by a power of ten, and fit again"
+        )
+    return out
 
 
 def tally_of(family: Any, table: Table) -> Bundle:
@@ -326,10 +339,14 @@ class State:
         classes = united(self.classes, other.classes, merging=True)
         a, b = self.in_classes(classes), other.in_classes(classes)
         if a.reader.schema is None or a.reader.schema == b.reader.schema:
-            return replace(a, tally=a.tally + b.tally)
+            return replace(a, tally=finite_sum(a.tally, b.tally, add))
         schema, here, there = a.reader.schema.merged(b.reader.schema)
-        tally = moved(schema, a.tally, here) + moved(schema, b.tally, there)
+        tally = finite_sum(moved(schema, a.tally, here), moved(schema, b.tally, there), add)
         return replace(a, reader=a.reader.with_schema(schema), tally=tally).pruned()
+
+    def minus(self, removed: Bundle) -> State:
+        """The state without rows that have this tally."""
+        return replace(self, tally=finite_sum(self.tally, removed, sub))
 
     def tallied(self, table: Table) -> Bundle:
         """The tally of rows in the codes of this state."""

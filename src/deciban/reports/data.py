@@ -20,6 +20,7 @@ from deciban import metrics
 from deciban.classifiers.base import Generative
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.data import frames
+from deciban.data.blocks import to_csr
 from deciban.decision import log_proba_of, reads_texts
 from deciban.errors import DataError, DecibanError
 from deciban.explain.explanation import Explanation
@@ -205,7 +206,7 @@ def _rows(model: Any, X: Any) -> Any:
             what = f"text {wrong} is {texts[wrong]!r:.60}" if wrong is not None else f"X is a {type(X).__name__}"
             raise DataError(f"{what}\n\nhint: give X as a list of texts, such as frame['text'].to_list()")
         return texts
-    return X if frames.is_frame(X) else X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    return X if frames.is_frame(X) else to_csr(X) if sparse.issparse(X) else np.asarray(X)
 
 
 def _pair(model: Any, train: Any) -> tuple[Any, np.ndarray | None] | None:

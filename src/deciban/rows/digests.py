@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from deciban.data import frames
-from deciban.data.blocks import Codes, ColumnBlock, Counts, Mixed, Plain, Reals, borders, check_sparse
+from deciban.data.blocks import Codes, ColumnBlock, Counts, Mixed, Plain, Reals, borders, to_csr
 from deciban.display import is_missing
 from deciban.engines import threads
 from deciban.ops import spec
@@ -122,8 +122,7 @@ def _parts(X: Any, schema: Schema | None, factors: Factors) -> tuple[int, list[P
 def _read(X: Any) -> Reals | Counts | list[frames.Column]:
     """User input as a block if all cells are numbers, else as columns."""
     if sparse.issparse(X):
-        check_sparse(X)
-        return Counts.from_sparse(sparse.csr_array(X))
+        return Counts.from_sparse(to_csr(X))
     if isinstance(X, list) and X and isinstance(X[0], frames.Column):
         return X
     X = frames.records(X)

@@ -50,11 +50,12 @@ from sklearn.utils.validation import _num_samples as count_rows  # noqa: F401
 
 from deciban import ops
 from deciban.data import frames
-from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, check_sparse
+from deciban.data.blocks import Block, Codes, Counts, Mixed, Reals, to_csr
 from deciban.data.frames import Column
 from deciban.display import format_list
 from deciban.errors import DataError, DecibanError, SupportError, levels_up
 from deciban.rows.labels import label_codes, no_label, several_types
+from deciban.tallies import WEIGHTS, in_range
 
 
 class CellTypeError(DataError, TypeError):
@@ -219,7 +220,7 @@ def features(estimator: Any, X: Any, block: str) -> Block:
     if _ready(X) and _same_columns(estimator, X):
         return _block(X, block)
     if sparse.issparse(X):
-        check_sparse(X, places=False)
+        X = to_csr(X, places=False)
     X = frames.with_text_names(frames.without(frames.records(X), estimator.__dict__.get("_left_out", ())))
     if isinstance(X, frames.Records):
         return _block(from_records(X, _known_names(estimator, X), block), block)
@@ -310,7 +311,7 @@ def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int
             estimator.n_features_in_ = X.shape[1]
         return _block(X, block), y
     if sparse.issparse(X):
-        check_sparse(X, places=False)
+        X = to_csr(X, places=False)
     X = frames.with_text_names(frames.records(X))
     if isinstance(X, frames.Records):
         return _training_records(estimator, X, y, block, reset, least)
@@ -463,6 +464,13 @@ def weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
         raise DataError(
             f"sample_weight is {w[row]:g} in row {row}, but weights are ≥ 0\n\n"
             "hint: a row of weight 0 counts for nothing; generative models `forget` rows"
+        )
+    wrong = (w != 0) & ~in_range(w)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(
+            f"sample_weight is {w[row]:g} in row {row}, but weights are 0, or from {WEIGHTS[0]:g} to {WEIGHTS[1]:g}\n\n"
+            "hint: divide all weights by their mean"
         )
     return np.ascontiguousarray(w)
 

@@ -31,7 +31,7 @@ from sklearn.utils.validation import column_or_1d
 
 from deciban import ops
 from deciban.data import frames
-from deciban.data.blocks import check_sparse
+from deciban.data.blocks import to_csr
 from deciban.errors import DecibanError, relocate
 from deciban.rows import inputs
 from deciban.rows.digests import STEP, level_digests, stirred
@@ -480,7 +480,4 @@ def indexable(X: Any) -> Any:
         return X
     if not (isinstance(X, list) or hasattr(X, "shape")):
         X = np.asarray(X)
-    if not sparse.issparse(X):
-        return X
-    check_sparse(X)
-    return X.tocsr()
+    return to_csr(X) if sparse.issparse(X) else X

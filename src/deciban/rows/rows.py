@@ -69,6 +69,8 @@ class LabelledTally:
         if self.kinds != other.kinds or self.again or other.again:
             return self._unlike(other)
         a, b = self._together(other)
+        if isinstance(a.tally, Bundle) and a.tally.widths != b.tally.widths:  # one is from a forged checkpoint
+            raise ValueError("sums of other columns")
         sample = None if a.sample is None or b.sample is None else a.sample + b.sample
         return replace(a, rows=a.rows + b.rows, tally=plus(a.tally, b.tally), sample=sample)
 
@@ -292,7 +294,15 @@ class BatchJob:
                 "lost work itself\n\nhint: leave out `checkpoint`"
             )
         own = self.checkpoint.for_job(*settings, self.roles, stream.opened(self.data))
-        out = stream.total(self.data, f, **self._read(coded=True), start=own.start(), after=own.after)
+        start = own.start()
+        try:
+            out = stream.total(self.data, f, **self._read(coded=True), start=start, after=own.after)
+        except (DecibanError, OSError, MemoryError):
+            raise
+        except Exception as wrong:
+            if start is None:
+                raise
+            raise own.refused("no sum over such rows") from wrong
         own.done()
         return out
 

@@ -34,7 +34,7 @@ from deciban.errors import DataError, ModelFileError
 from deciban.rows.rows import LabelledTally
 from deciban.rows.sampling import BatchSample
 from deciban.storage import tensors
-from deciban.storage.codec import Decoder, Encoder
+from deciban.storage.codec import Decoder, Encoder, check_fields
 from deciban.storage.invariants import labels_fault, tally_fault
 from deciban.storage.registry import is_stored_as
 
@@ -119,23 +119,27 @@ class JobCheckpoint:
         except (OSError, MemoryError, DataError):
             raise
         except ModelFileError as wrong:
-            raise self._refused("no whole checkpoint") from wrong
+            raise self.refused("no whole checkpoint") from wrong
         except Exception as wrong:  # made on purpose, so anything may be wrong
-            raise self._refused(f"no checkpoint ({type(wrong).__name__}: {wrong})") from wrong
+            raise self.refused(f"no checkpoint ({type(wrong).__name__}: {wrong})") from wrong
         if fault:
-            raise self._refused(f"no sum over rows: {fault}")
+            raise self.refused(f"no sum over rows: {fault}")
         return reached
 
     def _fault(self, reached: Progress) -> str:
         """What is wrong with numbers that a file holds; "": nothing."""
         total = reached.total
-        whole = all(isinstance(number, int) and number >= 0 for number in (reached.pieces, reached.rows))
+        whole = all(isinstance(number, int) and 0 <= number < 1 << 62 for number in (reached.pieces, reached.rows))
         if not whole or not all(isinstance(text, str) for pair in reached.types for text in pair):
             return "pieces and rows are no numbers"
         if total.tally is None:
             return ""
+        if total.again:
+            return "rows were not added up"
         words = is_stored_as(total.tally, "WordTally")
         wrong = ("" if total.tally.is_consistent() else "its words are none") if words else tally_fault(total.tally)
+        if not words and not wrong and len(total.tally.parts) != 2:
+            return "it has other parts"
         if fault := labels_fault(total.classes) or wrong:
             return fault
         rows, n = total.rows, total.tally.n if words else total.tally.parts[0].n
@@ -146,12 +150,12 @@ class JobCheckpoint:
 
     def _check(self, metadata: Mapping[str, Any]) -> None:
         if metadata.get("checkpoint") != FORMAT:
-            raise self._refused("no checkpoint of this version of the library")
+            raise self.refused("no checkpoint of this version of the library")
         for what, words in self.identity.items():
             if metadata.get(what) != words:
-                raise self._refused(f"the checkpoint of another job: its {what} are not those of this one")
+                raise self.refused(f"the checkpoint of another job: its {what} are not those of this one")
 
-    def _refused(self, why: str) -> DataError:
+    def refused(self, why: str) -> DataError:
         return DataError(f"{self.path} is {why}\n\nhint: delete it to start from the beginning, or name another file")
 
     def done(self) -> None:
@@ -169,4 +173,6 @@ def _parts(total: LabelledTally) -> dict[str, Any]:
 
 def _whole(parts: dict[str, Any]) -> LabelledTally:
     sample = parts["sample"]
-    return LabelledTally(**{**parts, "sample": None if sample is None else BatchSample.unpacked(sample)})
+    out = LabelledTally(**{**parts, "sample": None if sample is None else BatchSample.unpacked(sample)})
+    hash(out.schema)  # raises TypeError for values that cannot be compared
+    return check_fields(out)

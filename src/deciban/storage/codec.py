@@ -274,7 +274,7 @@ class Decoder:
         cls = registry.stored_type(name)
         out = check_fields(cls(**self.members(members)))
         if isinstance(out, ArrayKind):
-            if out != ArrayKind(out.dtype):
+            if out != ArrayKind(out.dtype) or not isinstance(out.dtype, np.dtype | None):
                 raise unsupported_value("ArrayKind", out.library)
             return out
         return self._keep(out)

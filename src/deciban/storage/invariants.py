@@ -19,10 +19,24 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies import Bundle, Crosstab, GridCounts, Moments, Pairs, Quartic, RowScatter, Scatter, SharedTally
+from deciban.tallies import (
+    Bundle,
+    Crosstab,
+    GridCounts,
+    Moments,
+    Pairs,
+    Quartic,
+    RowScatter,
+    Scatter,
+    SharedTally,
+    Sums,
+    in_range,
+)
 from deciban.tallies.basic import column, divide
 from deciban.tallies.distinct_rows import KeyedRows
 
+OUT_OF_RANGE = "classes have weights that no rows can have"
+LEAST_SQUARE = 1e-300  # of numbers that are not all equal
 ROUNDING = 1e-6  # relative, and of sums of weights absolute: what adding and subtracting rows may leave
 
 
@@ -53,6 +67,8 @@ def tally_fault(tally: Any, given: bool = False) -> str:
         return "it holds numbers that are none"
     if np.any(tally.short()):
         return "weights or sums of squares are negative"
+    if not given and not _in_range(tally.parts[0].n):
+        return OUT_OF_RANGE
     return "" if given else _weights_fault(tally, tally.parts[0].n)
 
 
@@ -62,7 +78,7 @@ def _weights_fault(tally: Any, n: np.ndarray) -> str:
         faults = (_weights_fault(part, n) for part in tally.parts)
         return next(filter(None, (*faults, *map(_spread_fault, tally.parts, tally.parts[1:]))), "")
     if isinstance(tally, SharedTally):  # its rows may have no weights
-        return ""
+        return _weights_fault(tally.part, tally.part.n) if _in_range(tally.part.n) else OUT_OF_RANGE
     if tally.k != len(n):
         return "parts are of other classes"
     same = tally.class_weights is not None
@@ -71,8 +87,16 @@ def _weights_fault(tally: Any, n: np.ndarray) -> str:
     if isinstance(tally, RowScatter | KeyedRows):
         whole = np.bincount(tally.y, tally.w, minlength=tally.k)
         return "" if _equal(whole, tally.n) else "rows have other weights than the classes"
+    sums = [tally.m2] if isinstance(tally, Moments) else [tally.total] if isinstance(tally, Sums) else []
+    with np.errstate(all="ignore"):
+        least = np.where(tally.n > 0, tally.n, 1.0).min()
+        if not all(np.isfinite(np.abs(a).sum(axis=0) / least).all() for a in sums):
+            return "sums are too large for their weights"
     if isinstance(tally, Scatter | Quartic):
-        return _squares_fault(tally.scatter if isinstance(tally, Scatter) else tally.p11)
+        squares = tally.scatter if isinstance(tally, Scatter) else tally.p11
+        with np.errstate(all="ignore"):
+            moderate = isinstance(tally, Scatter) or np.isfinite((squares / least) ** 2).all()
+        return squares_fault(squares) if moderate else "sums are too large for their weights"
     tables: list[np.ndarray] = []
     if isinstance(tally, GridCounts):
         tables = tally.columns()
@@ -98,13 +122,20 @@ def _spread_fault(own: Any, every: Any) -> str:
     return "" if fine else "classes spread further than all rows"
 
 
-def _squares_fault(scatter: np.ndarray) -> str:
-    """Of matrices (k, d, d): whether they are symmetric, and no entry exceeds the root of its squares' product."""
-    size = np.sqrt(np.maximum(np.diagonal(scatter, axis1=1, axis2=2), 0.0))
+def squares_fault(scatter: np.ndarray) -> str:
+    """Of matrices (k, d, d): whether they are symmetric, no entry exceeds the root of its squares' product, and squares
+    are so large that they have an inverse."""
+    squares = np.diagonal(scatter, axis1=1, axis2=2)
+    size = np.sqrt(np.maximum(squares, 0.0))
     room = ROUNDING * size.max(initial=0.0) ** 2
     most = size[:, :, None] * size[:, None, :] + room
     fine = (np.abs(scatter) <= most).all() and (np.abs(scatter - scatter.transpose(0, 2, 1)) <= room).all()
+    fine = fine and not ((squares > 0) & (squares < LEAST_SQUARE)).any()
     return "" if fine else "no rows have such products of columns"
+
+
+def _in_range(n: np.ndarray) -> bool:
+    return bool(((n == 0) | in_range(n)).all())
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:

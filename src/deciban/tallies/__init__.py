@@ -10,7 +10,17 @@ reweights them. The class axis comes first. `n` is (k,) while every cell was see
 ([[7.0], [1.0]], [1.0, 0.0])
 """
 
-from deciban.tallies.basic import Bundle, ClassWeights, Moments, SharedTally, Sums, Tally, reordered
+from deciban.tallies.basic import (
+    WEIGHTS,
+    Bundle,
+    ClassWeights,
+    Moments,
+    SharedTally,
+    Sums,
+    Tally,
+    in_range,
+    reordered,
+)
 from deciban.tallies.crosstab import Crosstab, Pairs
 from deciban.tallies.distinct_rows import DistinctRows
 from deciban.tallies.grid import GridCounts
@@ -18,6 +28,7 @@ from deciban.tallies.ledger import RowLedger
 from deciban.tallies.scatter import Quartic, RowScatter, Scatter
 
 __all__ = [
+    "WEIGHTS",
     "Bundle",
     "ClassWeights",
     "Crosstab",
@@ -32,5 +43,6 @@ __all__ = [
     "SharedTally",
     "Sums",
     "Tally",
+    "in_range",
     "reordered",
 ]

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+WEIGHTS = (1e-100, 1e100)  # of a row or a class: the least and the largest, where it has one
 NOTHING = 1e-12  # a share of weight that rounding alone can leave behind
 ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a mean, as a share of it
 
@@ -22,6 +23,11 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a mean, as a share of it
 def column(n: np.ndarray) -> np.ndarray:
     """n as something that divides (k, d) arrays: (k, 1) or (k, d)."""
     return n[:, None] if n.ndim == 1 else n
+
+
+def in_range(n: np.ndarray) -> np.ndarray:
+    """Where weights are neither 0 nor so small or large that squares of them are none."""
+    return (n >= WEIGHTS[0]) & (n <= WEIGHTS[1])
 
 
 def broadcast_weights(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -89,15 +95,22 @@ class Tally:
         return self.n if self.every_row and self.n.ndim == 1 else None
 
     def finite(self) -> bool:
-        """Whether every number is one. (A sum over all cells is NaN or infinite if any of them is.)"""
+        """Whether every number is one, and squares of means too: updates square the distances of means. (A sum over all
+        cells is NaN or infinite if any of them is.)"""
         with np.errstate(all="ignore"):
-            return all(isfinite(np.add.reduce(a, axis=None)) for a in vars(self).values() if isinstance(a, np.ndarray))
+            arrays = [a * a if name == "mean" else a for name, a in vars(self).items() if isinstance(a, np.ndarray)]
+            return all(isfinite(np.add.reduce(a, axis=None)) for a in arrays)
 
     @property
     def d(self) -> int:
         """Columns; 0 where none are counted."""
         first = [f.name for f in fields(self)][1:2]
         return getattr(self, first[0]).shape[1] if first else 0
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of each part."""
+        return (self.d,)
 
     def sound(self) -> bool:
         """Whether the arrays fit together and hold doubles: asked of a tally that comes from a file."""
@@ -193,6 +206,10 @@ class Bundle:
         """The weight of all rows of each class, (k,), where one tally of the rows knows it; None: it does not."""
         return self.parts[0].class_weights if all(isinstance(p, SharedTally) for p in self.parts[1:]) else None
 
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return tuple(width for part in self.parts for width in part.widths)
+
     def finite(self) -> bool:
         return all(part.finite() for part in self.parts)
 
@@ -244,6 +261,10 @@ class SharedTally:
     """A tally of all rows without classes: it adds like any other."""
 
     part: Tally
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return self.part.widths
 
     def finite(self) -> bool:
         return self.part.finite()

@@ -61,6 +61,10 @@ class Quartic(Tally):
         sums = (p[:, columns][:, :, columns] for p in (self.p11, self.p21, self.p22))
         return Quartic(self.n, self.mean[:, columns], *sums)
 
+    def finite(self) -> bool:
+        with np.errstate(all="ignore"):
+            return super().finite() and bool(np.isfinite((self.mean**4).sum()))
+
     def about(self, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The three sums with a = x − centre."""
         t = self.mean - centre

@@ -172,6 +172,10 @@ class KeptTexts:
         inside = ((self.label >= 0) & (self.label < k)).all() and ((self.word >= 0) & (self.word < d)).all()
         if not inside or not np.isfinite(self.value).all() or (self.value <= 0).any():
             return False
+        size, total = np.diff(self.start), np.add.reduceat(np.append(self.value, 0.0), self.start[:-1])
+        same = self.key[1:] == self.key[:-1]
+        if (np.diff(size)[same] != 0).any() or not np.allclose(np.diff(total * (size > 0))[same], 0.0):
+            return False  # texts of one key are copies
         number = np.bincount(self.label, minlength=k)
         fine = ((self.level >= 0) & (self.level < 64)).all() and (number <= n).all()
         return bool(fine and ((number == n) | (self.level > 0)).all())

@@ -89,6 +89,11 @@ class Tempering:
 NOT_TEMPERED = Tempering()
 
 
+def _has_finite_squares(a: np.ndarray) -> bool:
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(np.square(a, dtype=np.float64).sum()))
+
+
 @dataclass(frozen=True, eq=False)
 class WordWeights:
     """A linear score of words. Where there is a `scale`, a text is scaled by word and then to length 1; where there is
@@ -116,7 +121,7 @@ class WordWeights:
         shapes = ((d + 1,), (m,), (m,), (k,), (k,), (d,))
         kinds = ("i8", "i4", "f8", "f8", "f8", "f8")
         for a, shape, kind in zip(arrays, shapes, kinds, strict=True):
-            if a is not None and (a.shape != shape or a.dtype != kind or not np.isfinite(a.sum())):
+            if a is not None and (a.shape != shape or a.dtype != kind or not _has_finite_squares(a)):
                 return False
         borders = self.start[0] == 0 and self.start[-1] == m and bool((np.diff(self.start) >= 0).all())
         inside = bool(((self.label >= 0) & (self.label < k)).all())

@@ -35,6 +35,7 @@ from deciban.text.analysis import Terms
 from deciban.text.kept_texts import KeptTexts, raise_text_never_learned, text_keys
 
 CELLS = 1 << 20  # of rows, for one thread to add up
+ROUNDING = 1e-6  # relative, of sums of counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +272,19 @@ class WordTally:
         if self.ledger is not None and not self._fits(self.ledger):
             return False
         positive = (self.n >= 0).all() and (self.rows > 0).all() and (self.count >= 0).all()
-        return bool(inside and whole and positive and (self.rows <= self.n[self.label]).all() and self._sorted())
+        fine = inside and whole and positive and (self.rows <= self.n[self.label]).all() and self._sorted()
+        return bool(fine and (self.kept is None or self._counts(self.kept)))
+
+    def _counts(self, kept: KeptTexts) -> bool:
+        """Whether every cell of the texts that are kept is among the counts."""
+        key, of_text = self.word * self.k + self.label, np.repeat(kept.label, np.diff(kept.start))
+        of_cell = kept.word * np.int64(self.k) + of_text
+        for cells, sums in ((np.ones(len(of_cell)), self.rows), (kept.value, self.count)):
+            known = np.zeros(self.d * self.k)
+            known[key] = sums * (1 + ROUNDING)
+            if (np.bincount(of_cell, cells, minlength=len(known)) > known).any():
+                return False
+        return True
 
     def _fits(self, ledger: RowLedger) -> bool:
         """Whether a ledger is that of as many texts of each class."""
