@@ -35,6 +35,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 import deciban
 from deciban.errors import DecibanError
 
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # other pools reserve memory that a limit counts
 MEMORY, SECONDS = 1 << 30, 10.0
 SHOWN = 3  # cases of one kind of failure that are printed
 EXPECTED_OF = ("/deciban/", "/sklearn/utils/", "/sklearn/base.py")  # who may raise a plain ValueError
