@@ -14,7 +14,7 @@ SANITIZED := LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-
 # what the demo needs: all that the tests need, where that is installed already
 DEMO := $(VENV)/$(if $(wildcard $(VENV)/installed),installed,demo)
 
-.PHONY: help demo test test-fast test-oldest fuzz sanitize check bench scaling quality clean
+.PHONY: help demo test test-fast test-oldest faults fuzz sanitize check bench scaling quality clean
 
 help:  ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -48,6 +48,9 @@ test-oldest:  ## the tests that take little time, with the oldest supported vers
 	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' -c tests/oldest.txt $(ISA)=
 	DECIBAN_EXAMPLES=4 $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -m "not (slow or spark or dask or browser)" tests
+
+faults: $(VENV)/installed  ## failed writes, full disks, kills, several writers, changing files and little memory, by the hundreds
+	$(BIN)/python -m tests.faults all
 
 fuzz: $(VENV)/installed  ## seeded random inputs for every reader, model files, mails, sparse matrices and commands
 	$(BIN)/python -m tests.fuzz all
