@@ -498,3 +498,9 @@ def test_leaving_out_a_text_of_an_unknown_class_is_an_error():
     model = TextClassifier().fit(TEXTS, LABELS)
     with pytest.raises(DataError, match="zz"):
         model.leave_one_out(TEXTS[:2], ["a", "zz"])
+
+
+@pytest.mark.parametrize("strip", [[["headers"]], [{}], ["headers", []], "tea"])
+def test_unknown_parts_of_posts_are_refused(strip):
+    with pytest.raises(DataError, match="strip"):
+        TextClassifier(strip=strip).fit(["a lamp", "milk"], [0, 1])

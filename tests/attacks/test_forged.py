@@ -276,3 +276,21 @@ def test_checkpoints_with_the_sums_of_other_columns_are_refused(tmp_path, monkey
     forge(path, change)
     with pytest.raises(DataError, match=r"c\.bin"):
         learn()
+
+
+def test_the_strength_of_a_penalty_is_a_double(path):
+    def change(metadata, arrays):
+        metadata["learned"]["C_"] = 10**400
+
+    refused(LogisticRegression(C="auto").fit(X, y), path, change)
+
+
+def test_tables_have_the_levels_of_their_columns(path):
+    model = deciban.MixedNB().fit({"sky": ["grey", "blue", "red", "blue"]}, [0, 1, 0, 1])
+
+    def change(metadata, arrays):
+        name = next(name for name in arrays if name.endswith("table"))
+        arrays[name] = np.pad(arrays[name], ((0, 0), (0, 1)))
+        arrays[name.removesuffix("table") + "levels"] += 1
+
+    refused(model, path, change)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.covariance import LedoitWolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Linear
 
 import deciban as d
 from deciban.errors import DataError, ForgetError, MergeError
+from deciban.models.hypotheses import posterior
 
 FEW, OF = [[0.0, 1], [1, 0], [2, 1], [3, 3]], [0, 0, 1, 1]
 
@@ -201,3 +203,96 @@ def test_settings_that_hold_arrays_can_be_compared() -> None:
     assert (a + b).class_count_.sum() == 60
     with pytest.raises(MergeError, match="cuts"):
         a + d.TreeAugmentedNB(**cuts(2.0)).fit(X, y)
+
+
+@pytest.mark.parametrize("model", [d.GaussianNB, d.LinearDiscriminantAnalysis])
+@pytest.mark.parametrize("weight", [1e15, 1e18, 1e40, 1e99])
+def test_large_weights_leave_calibration_its_answer(model: type, weight: float) -> None:
+    """The penalty has no influence on either model."""
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(2.0, (60, 3)), np.arange(60) % 3
+    for w in (np.ones(60), 1.0 + np.arange(60) % 4):
+        large, enough = (model(calibrate=True).fit(X, y, sample_weight=w * size) for size in (weight, 1e10))
+        np.testing.assert_allclose(large.predict_proba(X), enough.predict_proba(X), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("settings", [{"calibrate": True}, {"weights": "discriminative"}])
+@pytest.mark.parametrize("model", [d.MultinomialNB, d.CategoricalNB, d.BernoulliNB, d.ComplementNB, d.PoissonNB])
+def test_large_weights_of_counts_can_be_calibrated(model: type, settings: dict) -> None:
+    X, y = np.random.default_rng(0).poisson(2.0, (60, 3)), np.arange(60) % 3
+    for weight in (1e15, 1e17, 1e40, 1e99):
+        proba = model(**settings).fit(X, y, sample_weight=weight * (1.0 + np.arange(60) % 4)).predict_proba(X)
+        assert np.allclose(proba.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("weight", [1e15, 1e40, 1e99])
+def test_large_weights_are_more_rows_than_classes(weight: float) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    for model in (d.LinearDiscriminantAnalysis, d.QuadraticDiscriminantAnalysis, d.FisherDiscriminant):
+        plain, large = model().fit(X, y), model().fit(X, y, sample_weight=np.full(60, weight))
+        np.testing.assert_allclose(large.predict_proba(X), plain.predict_proba(X), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("weight", [1e-3, 1e-6, 1e-12, 1e-15, 1e-20, 1e-90])
+def test_little_weight_leaves_the_mode_of_the_prior_of_jeffreys(weight: float, k: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(1.0, (60, 3)).astype(float), np.arange(60) % k
+    for w in (np.ones(60), 1.0 + np.arange(60) % 4):
+        model = d.LogisticRegression(penalty="jeffreys").fit(X, y, sample_weight=w * weight)
+        assert model.n_iter_[0] < 30
+        assert np.abs(model.predict_proba(X) - 1 / k).max() < 100 * weight + 1e-7
+
+
+@pytest.mark.parametrize("scale", [1e-155, 1e-154, 1e-150])
+@pytest.mark.parametrize(
+    "model",
+    [
+        d.LinearDiscriminantAnalysis(),
+        d.LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3),
+        d.QuadraticDiscriminantAnalysis(),
+        d.QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.3),
+        d.RegularizedDiscriminantAnalysis(),
+    ],
+)
+def test_columns_of_tiny_numbers_can_be_left_out(model, scale: float) -> None:
+    """Rounding is more than that of usual numbers, as squares of 1e-155 have fewer digits."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    plain = model.fit(X, y).leave_one_out(X, y)
+    np.testing.assert_allclose(model.fit(X * scale, y).leave_one_out(X * scale, y), plain, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e77, 1e140])
+@pytest.mark.parametrize("model", [d.LinearDiscriminantAnalysis, d.QuadraticDiscriminantAnalysis])
+def test_covariances_of_an_estimator_that_overflows_are_refused(model: type, scale: float) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    for estimator in (LedoitWolf(), LedoitWolf(store_precision=False)):
+        with pytest.raises(DataError, match="LedoitWolf"):
+            model(solver="eigen", covariance_estimator=estimator).fit(X * scale, y)
+
+
+@pytest.mark.parametrize("model", [d.MultinomialNB, d.ComplementNB])
+def test_evidence_whose_squares_overflow_cannot_be_weighed(model: type) -> None:
+    X, y = np.random.default_rng(0).poisson(2.0, (60, 3)) * 1e154, np.arange(60) % 3
+    with pytest.raises(DataError):
+        model(weights="discriminative").fit(X, y)
+
+
+def test_members_of_an_ensemble_that_overflow_are_left_out() -> None:
+    X, y = np.random.default_rng(0).normal(size=(60, 3)) * 1e154, np.arange(60) % 3
+    with pytest.raises(DataError, match="overflow"):
+        d.BayesOptimal(weights="loo").fit(X, y)
+
+
+def test_columns_of_tiny_numbers_have_a_grid_of_penalties() -> None:
+    X, y = np.random.default_rng(0).normal(size=(60, 3)) * 1e-156, np.arange(60) % 3
+    proba = d.LogisticRegression(C="auto").fit(X, y).predict_proba(X)
+    assert np.allclose(proba, 1 / 3)
+
+
+@pytest.mark.parametrize("evidence", [-1e12, -1e15, -1e20, 1e100])
+def test_weights_of_models_add_up_to_one(evidence: float) -> None:
+    assert posterior(np.full(2, evidence), np.log([0.5, 0.5])).tolist() == [0.5, 0.5]

@@ -1,9 +1,9 @@
-"""Calls of the compiled module with arguments that are nearly right: `python -m tests.fuzz.core COUNT [NAMES]`.
+"""Calls of the compiled module with arguments that are nearly right: `python -m tests.fuzz.core COUNT [SEED [NAMES]]`.
 
 Arguments of real calls are recorded while models learn and predict. Then every function is called with them, one or two
 changed: another shape, another type, other numbers, an array left out. Arrays end where memory that cannot be read
 begins, so that a kernel that goes beyond one ends this process. Under the address sanitizer (`make sanitize`) they are
-what malloc returns, as it knows the end of those to the byte; it also wants more addresses than a limit would allow.
+what malloc returns, as it knows the end of those to the byte. `python -m tests.fuzz core` runs every instruction set.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from __future__ import annotations
 import ctypes
 import faulthandler
 import mmap
+import os
 import re
 import resource
+import subprocess
 import sys
 import warnings
 from collections import defaultdict
@@ -28,8 +30,10 @@ from deciban import ops
 from deciban.ops import leave_one_out, logistic
 from deciban.ops.spec import Shrunk
 
+from .runner import SANITIZED
+
 PAGE, MEMORY = mmap.PAGESIZE, 6 << 30
-SANITIZED = hasattr(ctypes.CDLL(None), "__asan_init")
+COUNT = 1_000  # calls of every function, in `make fuzz`
 NUMBERS = [-(2**31), -2, -1, 0, 1, 2, 3, 7, 8, 9, 100, 2**23, 2**31 - 1]
 SIZES = NUMBERS[:-1] if SANITIZED else NUMBERS  # where memory is short, the sanitizer's `new` ends the process
 Calls = dict[str, list[tuple]]
@@ -256,7 +260,19 @@ def _of_type(rng: np.random.Generator, kind: str) -> Any:
 LEFT_OUT = {"use"}  # the instruction set stays
 
 
-def main(count: int, names: list[str]) -> None:
+def run(count: int, seed: int) -> int:
+    """Call every function so many times, with each instruction set in a process of its own; how many of them failed."""
+    failed = 0
+    for isa in ops.instruction_sets():
+        print(f"core: instruction set {isa}; of each function: its name, calls to start from, answers", flush=True)
+        command = [sys.executable, "-m", "tests.fuzz.core", str(count), str(seed)]
+        code = subprocess.run(command, env=os.environ | {"DECIBAN_ISA": isa}, check=False).returncode
+        print(f"core: instruction set {isa}, {count} calls of every function of seed {seed}, exit {code}", flush=True)
+        failed += code != 0
+    return failed
+
+
+def main(count: int, seed: int = 0, *names: str) -> None:
     """Call every function so many times, and print how often each has answered and refused."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
@@ -265,7 +281,7 @@ def main(count: int, names: list[str]) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))  # a size that is too large is no crash
     functions = [name for name in dir(core) if type(getattr(core, name)).__name__ == "nb_func" and name not in LEFT_OUT]
     for name in names or functions:
-        rng = np.random.default_rng([count, *name.encode()])
+        rng = np.random.default_rng([seed, *name.encode()])
         function, kept = getattr(core, name), calls.get(name, [])
         signatures = [line for line in function.__doc__.splitlines() if line.startswith(name + "(")]
         print(name, len(kept), end=" ", flush=True)
@@ -278,4 +294,4 @@ def main(count: int, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:])

@@ -295,10 +295,24 @@ def estimated_covariances(estimator: Any, of_all: bool, rows: Rows) -> tuple[Den
 
 
 def estimated_covariance(estimator: Any, rows: np.ndarray) -> DenseCovariance:
-    estimator.fit(rows)
+    try:
+        with np.errstate(all="ignore"):
+            estimator.fit(rows)
+    except ValueError as wrong:
+        most = np.abs(rows).max()
+        raise DataError(
+            f"{type(estimator).__name__} cannot estimate the covariance of values up to {most:.0e}: {wrong}\n\n"
+            "hint: scale the columns, or use `shrinkage`"
+        ) from wrong
     if "covariance_" not in dir(estimator):
         raise DataError(f"{type(estimator).__name__} does not have a covariance_ attribute")
-    return DenseCovariance(np.atleast_2d(estimator.covariance_))
+    matrix = np.atleast_2d(estimator.covariance_)
+    if not np.isfinite(matrix).all():
+        raise DataError(
+            f"the covariance that {type(estimator).__name__} finds is not finite\n\n"
+            "hint: scale the columns, or use `shrinkage`"
+        )
+    return DenseCovariance(matrix)
 
 
 def more_rows_than_classes(rows: np.ndarray, classes: np.ndarray) -> None:

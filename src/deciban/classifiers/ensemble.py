@@ -996,8 +996,11 @@ class StandardisedMember(OwnMember):
         columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
         x = np.column_stack([np.asarray(column.values, dtype=np.float64) for column in columns])
         w = None if w is None else np.asarray(w, dtype=np.float64)
-        mean = np.average(x, axis=0, weights=w)
-        spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w))
+        with np.errstate(over="ignore"):
+            mean = np.average(x, axis=0, weights=w)
+            spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w))
+        if np.isinf(spread).any():
+            raise inputs.overflow_error(np.abs(x).max())
         spread[~(spread > 1e-12 * np.abs(x).max(axis=0, initial=1e-300))] = 1.0
         model = clone(self.model).fit((x - mean) / spread, y, w)
         if isinstance(X, frames.Records):

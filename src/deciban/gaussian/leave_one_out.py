@@ -137,13 +137,16 @@ class DowndateBatch:
             for matrix, scale, plus in zip(a, keep, base, strict=True)
         ]
         least = np.array([cov.least_correlation() for cov in covs])
-        lower, white, share, logdet = np.zeros_like(a), np.zeros_like(a), np.ones((f, d)), np.full(f, np.nan)
-        for c in np.flatnonzero(least > SAFE):
+        lower, logdet, sure = np.zeros_like(a), np.full(f, np.nan), np.flatnonzero(least > SAFE)
+        for c in sure:
             lower[c], logdet[c] = covs[c].triangle()
-            rest, turn = linalg.eigh(base[c] * (lower[c] @ lower[c].T))
-            white[c], share[c] = turn.T @ lower[c], np.clip(1.0 - rest, 0.0, 1.0)
         if shrinkage == 0 and ridge == 0:
             return cls(lower, lower, None, logdet, least, trace, whole, shrinkage, ridge)
+        white, share = np.zeros_like(a), np.ones((f, d))
+        for c in sure:
+            root = np.sqrt(base[c]) * lower[c]
+            rest, turn = linalg.eigh(root @ root.T)
+            white[c], share[c] = turn.T @ lower[c], np.clip(1.0 - rest, 0.0, 1.0)
         return cls(lower, white, share, logdet, least, trace, whole, shrinkage, ridge)
 
     def only(self, c: int) -> DowndateBatch:

@@ -79,6 +79,11 @@ class Design:
         """Number of parameters of a difference."""
         return self.x.d + self.intercept
 
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.x.n if self.w is None else self.w.sum())
+
     @cached_property
     def back(self) -> np.ndarray:
         """From parameters of standard columns to those of the columns themselves, (p, p)."""

@@ -129,11 +129,13 @@ def fisher_scoring(
     here = np.zeros((design.m, design.p)) if start is None else start
     at = _value(design, here, jeffreys)
     slope, changes = _slope(design, here, at, jeffreys), _Changes(())
+    # the curvature of the prior is about that of p rows, spread over all of them
+    shorter = 1.0 / np.sqrt(1.0 + design.p / design.weight) if jeffreys else 1.0
     reason, n_iter = "max_iter", 0
     while n_iter < max_iter:
-        step = changes.ahead(slope, at.root)
+        step = changes.ahead(slope, shorter * at.root)
         if held is not None:
-            along = changes.ahead(held, at.root)
+            along = changes.ahead(held, shorter * at.root)
             step = step - np.sum(held * step) / np.sum(held * along) * along
         gain = 0.5 * float(np.sum(slope * step))
         if gain <= tol:

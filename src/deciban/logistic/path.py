@@ -50,6 +50,7 @@ COSTLY = 1 << 34  # largest number of multiplications of that Hessian
 SMOOTH, CORNERED = 4, 8  # values of C per decade, L2 and L1
 NOTHING = np.zeros(0)
 TINY = 1e-10  # columns of less curvature, relative to the largest, do not determine the end of a grid
+LEAST_CURVATURE = 1e-300  # and those of less have none: C would be larger than any double
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +269,7 @@ def grid(objective: Objective, l1_ratio: float) -> np.ndarray:
         return first * 10.0 ** (np.arange(round(CORNERED * decades) + 1) / CORNERED)
     first, second = free.diagonal(start)
     curvature = Columns.of(first, second, free.intercept).diagonal[:, :d].max(axis=0, initial=0.0)
-    felt = curvature[curvature > TINY * curvature.max(initial=0.0)]
+    felt = curvature[curvature > max(TINY * curvature.max(initial=0.0), LEAST_CURVATURE)]
     felt = felt if len(felt) else np.array([1.0])
     ends = np.log10([0.1 / felt.sum(), 1e4 / felt.min()]) * SMOOTH
     return 10.0 ** (np.arange(np.floor(ends[0]), np.ceil(ends[1]) + 1) / SMOOTH)

@@ -107,9 +107,9 @@ def check_parts(parts: str | Iterable[str], setting: str = "strip") -> tuple[str
     >>> check_parts("footers"), check_parts(["quotes", "headers"]), check_parts("all")
     (('footers',), ('headers', 'quotes'), ('headers', 'quotes', 'footers'))
     """
-    named = {parts} if isinstance(parts, str) else set(parts)
-    named = set(ALL) if named == {"all"} else named
-    unknown = sorted(named - set(PARTS), key=str)
+    named = [parts] if isinstance(parts, str) else list(parts)
+    named = list(ALL) if named == ["all"] else named
+    unknown = sorted((part for part in named if part not in PARTS), key=str)
     if unknown:
         raise DataError(f"`{setting}` names {unknown}\n\nhint: some of {list(PARTS)}, or 'all'")
     return tuple(part for part in PARTS if part in named)

@@ -35,7 +35,7 @@ from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
 from deciban.storage.invariants import ROUNDING, labels_fault, squares_fault, tally_fault
 from deciban.storage.registry import is_stored_as, is_training_rows
-from deciban.tallies import Bundle, DistinctRows, Quartic, RowScatter, Scatter, SharedTally
+from deciban.tallies import Bundle, Crosstab, DistinctRows, Quartic, RowScatter, Scatter, SharedTally
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -105,14 +105,14 @@ def _check_state(model: Generative, state: Any) -> None:
     _check_known(state, k, d)
     state.spec.check(state.classes, reader, None)
     tally = state.tally
-    fine = isinstance(tally, Bundle) and same_structure(_empty_tally(state), tally, k) and tally.sound()
+    empty = _empty_tally(state)
+    fine = isinstance(tally, Bundle) and same_structure(empty, tally, k) and tally.sound()
     require(fine, f"its tally is not that of {d} columns and {k} classes")
     wrong = tally_fault(tally, state.given)
     require(not wrong, f"its tally: {wrong}")
-    family, own = state.spec.family(reader.schema, state.known), tally.parts[1]
-    known_levels = not isinstance(own, DistinctRows) or (own.levels <= np.array(family.levels)).all()
-    require(known_levels, "rows have levels that its columns do not have")
+    require(reader.schema is None or _levels(tally) == _levels(empty), "its tally is not that of its levels")
     require(isinstance(state.closed, bool), "it does not say whether classes may be added")
+    family, own = state.spec.family(reader.schema, state.known), tally.parts[1]
     if is_stored_as(family, "Bernoulli") and not state.given:
         most = own.n[:, None] if own.n.ndim == 1 else own.n
         require((own.total <= most * (1 + ROUNDING) + ROUNDING).all(), "it counts more ones than rows")
@@ -185,6 +185,15 @@ def same_structure(empty: Any, tally: Any, k: int) -> bool:
         flags = tally.fourth == empty.fourth if isinstance(tally, RowScatter) else isinstance(tally, grown)
         return flags and tally.pooled == empty.pooled and (tally.k, tally.d) == (k, empty.d)
     return type(tally) is type(empty) and (tally.k, tally.d) == (k, empty.d)
+
+
+def _levels(tally: Any) -> list[list[int]]:
+    """The numbers of levels of the columns of each table."""
+    if isinstance(tally, Bundle):
+        return [levels for part in tally.parts for levels in _levels(part)]
+    if isinstance(tally, SharedTally):
+        return _levels(tally.part)
+    return [tally.levels.tolist()] if isinstance(tally, Crosstab | DistinctRows) else []
 
 
 def _check_schema(schema: Schema, d: int) -> None:
@@ -283,7 +292,8 @@ def _check_linear(model: Any) -> None:
         require(_is_finite(a, shape), f"`{name}` holds no numbers of shape {shape}")
     require((vars(model)["class_count_"] >= 0).all(), "`class_count_` is negative")
     strength = vars(model).get("C_", 1.0)
-    require(isinstance(strength, float | int) and strength > 0, "`C_` is no strength of a penalty")
+    fine = isinstance(strength, float | int) and (0 < strength <= LARGEST or strength == np.inf)
+    require(fine, "`C_` is no strength of a penalty")
     means = vars(model).get("_means")
     require(means is None or _is_finite(means, (d,)), "its means are not of its columns")
     if "_observed" in vars(model):

@@ -26,6 +26,7 @@ PENALTY = 1.0  # weight of the penalty, in rows, where there are many rows
 FEW = 70.0  # number of rows at which the penalty is twice as strong; (FEW / n)² is added
 LOST = 1e3  # scores are clipped at this many nats below the best class
 STEPS = 100
+ROUNDING = 1e-14  # relative curvature below which a step leaves a direction: large weights lose the penalty
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Calibration:
         theta = np.concatenate([[1.0], np.zeros(k)])
         value, gradient, curvature = _objective(theta, scores, prior, y, w, strength)
         for _ in range(STEPS):
-            step = np.linalg.solve(curvature, gradient)
+            unit = 1.0 / np.sqrt(np.diag(curvature))
+            step = unit * np.linalg.lstsq(curvature * np.outer(unit, unit), unit * gradient, rcond=ROUNDING)[0]
             if gradient @ step <= 1e-12 * (1.0 + abs(value)):
                 break
             size = 1.0

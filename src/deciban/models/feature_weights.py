@@ -53,6 +53,7 @@ from scipy.linalg import get_lapack_funcs
 
 from deciban import ops
 from deciban.engines import threads
+from deciban.errors import DataError
 from deciban.models.calibration import Calibration
 from deciban.models.feature_evidence import DenseEvidence, SparseEvidence
 from deciban.solvers.base import CONVERGED, Smooth, Solution, State, solve
@@ -169,6 +170,7 @@ PAIRS = 1 << 10  # pairs of a class and a column that have their own weights, at
 DENSE = 1 << 11  # parameters for which a Hessian is formed, at most
 TOLERANCE = 1e-6
 STEPS = 100
+MOST_NATS = 1e100  # whose square, times a weight, is a double
 
 
 @dataclass(frozen=True)
@@ -391,6 +393,10 @@ def fit_temperature(objective: Objective) -> np.ndarray:
     theta, ones = np.zeros(objective.layout.size), np.ones((objective.layout.k, objective.layout.d))
     scores = np.concatenate(list(threads.map_ordered(objective.pieces, lambda piece: piece.rows.scores(ones))))
     y, w = (np.concatenate([getattr(piece, name) for piece in objective.pieces]) for name in ("y", "w"))
+    if (most := np.abs(scores).max(initial=0.0)) > MOST_NATS:
+        raise DataError(
+            f"evidence of up to {most:.1e} nats is too large for weights='discriminative'\n\nhint: scale the columns"
+        )
     found = Calibration.fit(scores, objective.prior, y, w, few=0.0)
     theta[0], theta[-objective.layout.k :] = found.temperature - 1.0, found.bias
     return theta

@@ -86,7 +86,8 @@ def posterior(log_evidence: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
     [0.5, 0.5]
     """
     joint = log_evidence + log_prior
-    return np.exp(joint - np.logaddexp.reduce(joint))
+    share = np.exp(joint - joint.max())  # its sum is exact where evidences are so large that that of the logs is not
+    return share / share.sum()
 
 
 def description_length(log_evidence: np.ndarray, log_prior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

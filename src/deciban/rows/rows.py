@@ -39,6 +39,7 @@ from deciban.rows.sampling import BatchSample, RowSample
 from deciban.rows.schema import Schema
 from deciban.tallies import Bundle
 
+MOST_ROWS = 2.0**40  # so that sums of them are no more than a 64-bit integer holds
 WORDS = {"number": "numbers", "level": "texts or truth values", "neither": "neither numbers nor texts"}
 
 
@@ -234,11 +235,13 @@ class Pass:
 
 
 def rows_of(table: Table) -> np.ndarray:
-    """Number of rows of positive weight in each class, (k,); a row of weight 3 counts as three."""
+    """Number of rows of positive weight in each class, (k,); a row of weight 3 counts as three, one of more than
+    `MOST_ROWS` as so many."""
     if table.w is None:
         return np.bincount(table.y, minlength=table.k)
     real = np.bincount(table.y[table.w > 0], minlength=table.k)
-    return np.maximum(real, np.bincount(table.y, table.w, minlength=table.k).astype(np.int64))
+    whole = np.minimum(np.bincount(table.y, table.w, minlength=table.k), MOST_ROWS)
+    return np.maximum(real, whole.astype(np.int64))
 
 
 @dataclass(frozen=True)
