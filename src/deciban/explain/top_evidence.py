@@ -183,8 +183,8 @@ def _as_learned(model: Any, rows: np.ndarray) -> Any:
     library = state.reader.library if state is not None and state.reader.schema is not None else None
     if library is None:
         return rows
-    columns = [
-        frames.Column(name, np.array([None if is_missing(c) else c for c in rows[:, j]], dtype=object))
-        for j, name in enumerate(model.feature_names_in_)
-    ]
+    columns = []
+    for one, cells in zip(state.reader.schema.fields, rows.T, strict=True):
+        values = np.array([None if is_missing(c) else c for c in cells], dtype=np.float64 if one.unit else object)
+        columns.append(frames.Column(one.name, values, unit=one.unit))
     return frames.to_frame(columns, library)

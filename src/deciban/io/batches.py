@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.data import frames
 from deciban.data.blocks import ColumnBlock
 from deciban.data.frames import Column, arrow_levels, empty, unsupported_dtype_error
 from deciban.display import format_list
@@ -52,7 +53,7 @@ def kind(given: pa.DataType) -> str | None:
         return kind(given.value_type) and LEVEL
     if pa.types.is_null(given):
         return None
-    if _numeric(given):
+    if _numeric(given) or _timed(given):
         return NUMBER
     return LEVEL if pa.types.is_boolean(given) or _text(given) else "neither"
 
@@ -66,6 +67,11 @@ def column_kind_or(column: pa.Array, known: str | None) -> str:
 
 def _numeric(given: pa.DataType) -> bool:
     return pa.types.is_integer(given) or pa.types.is_floating(given) or pa.types.is_decimal(given)
+
+
+def _timed(given: pa.DataType) -> bool:
+    """Whether cells are dates or durations."""
+    return pa.types.is_date(given) or pa.types.is_timestamp(given) or pa.types.is_duration(given)
 
 
 def _text(given: pa.DataType) -> bool:
@@ -145,6 +151,11 @@ def _column(column: pa.Array, name: str, wanted: str | None) -> Column:
         return empty(name, len(column))
     if found == LEVEL:
         return arrow_levels(name, column)
+    if _timed(column.type):
+        unit = "duration" if pa.types.is_duration(column.type) else "date"
+        if column.null_count == len(column):
+            return Column(name, np.full(len(column), np.nan), unit=unit)
+        return frames.columns(pa.table({name: column}))[0]
     return Column(name, np.asarray(to_numpy(column, name), dtype=np.float64))
 
 

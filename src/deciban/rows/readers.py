@@ -290,9 +290,7 @@ class ColumnReader:
         given = {column.name: column for column in self._columns(X, 1)[0]}
         for j, one in enumerate(self.fields):
             if one.name in given:
-                column = given[one.name]
-                levels = column.levels
-                out[:, j] = column.values if levels is None else np.array([*levels, None], dtype=object)[column.values]
+                out[:, j] = given[one.name].shown()
         return out
 
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
@@ -393,7 +391,7 @@ class ColumnReader:
                 f"X has {len(columns)} features, but {self.model} is expecting {self.d} features "
                 "as input\n\nhint: give the columns of training, in their order"
             )
-        return [Column(name, c.values, c.levels) for name, c in zip(self.known.names, columns, strict=True)]
+        return [replace(c, name=name) for name, c in zip(self.known.names, columns, strict=True)]
 
     def _warn_of_columns(self, absent: list, new: list) -> None:
         """Warn of (or, if strict, raise an error for) missing and additional columns."""
@@ -437,7 +435,7 @@ def warn_of_odd_columns(notes: list[str]) -> None:
 def _column(one: Any, values: np.ndarray) -> Column:
     """Candidate values as a column of a frame."""
     if one.levels is None:
-        return Column(one.name, np.asarray(values, dtype=np.float64))
+        return Column(one.name, np.asarray(values, dtype=np.float64), unit=one.unit)
     levels = list(dict.fromkeys(value for value in values if not is_missing(value)))
     codes = [-1 if is_missing(value) else levels.index(value) for value in values]
     return Column(one.name, np.array(codes, dtype=np.int32), levels)

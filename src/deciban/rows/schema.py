@@ -23,7 +23,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes, ColumnBlock, Mixed, Reals
-from deciban.data.frames import Column, Name
+from deciban.data.frames import UNITS, Column, Name
 from deciban.data.support import NEEDS, outside
 from deciban.errors import DataError, MergeError, SupportError
 
@@ -37,6 +37,7 @@ class Field:
     name: Name
     family: Any
     levels: tuple | None = None
+    unit: str = ""  # of numbers, as in `frames.Column`
 
     @property
     def named(self) -> str:
@@ -139,6 +140,11 @@ class Schema:
                     f"column {a.named} holds {_held(a)} in one model and {_held(b)} in the other\n\n"
                     "hint: make the column all numbers or all texts, and fit both models again"
                 )
+            if a.unit != b.unit:
+                raise MergeError(
+                    f"column {a.named} holds {UNITS[a.unit]} in one model and {UNITS[b.unit]} in the other\n\n"
+                    "hint: give the column one type, and fit both models again"
+                )
             if a.family != b.family:
                 raise MergeError(
                     f"column {a.named} is {_family_name(a.family, b.family)} in one model and "
@@ -185,6 +191,15 @@ def _texts(levels: Sequence) -> bool:
     return isinstance(levels[0], (str, bytes))
 
 
+def check_unit(named: str, unit: str, column: Column) -> None:
+    """Raise an error for numbers, dates or durations where training had another of these."""
+    if column.unit != unit and not column.missing.all():
+        raise DataError(
+            f"column {named} holds {UNITS[column.unit]}, but was learned as {UNITS[unit]}\n\n"
+            f"hint: give {UNITS[unit]}, as in training"
+        )
+
+
 def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
     """A numeric column. Cells outside the family's support raise an error in learning, and are no evidence in
     scoring."""
@@ -196,6 +211,7 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
             "learned as numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
         )
     values = column.values
+    check_unit(field.named, field.unit, column)
     largest = ops.max_abs(values)
     if largest == np.inf:
         infinite = np.isinf(values)
