@@ -73,7 +73,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "hint: counts are ≥ 0; for real numbers use GaussianNB",
     ),
     (
-        lambda: GaussianNB().fit(FRAME, Y),
+        lambda: MultinomialNB().fit(FRAME, Y),
         DataError,
         "column `sky` holds text, 'grey' in row 0, and this model takes numbers\n\n"
         "hint: MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)",

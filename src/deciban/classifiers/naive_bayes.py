@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.classifiers.base import LEDGER, PRIORS, Generative, Interval, StrOptions
+from deciban.classifiers.base import LEDGER, PRIORS, CodedColumns, Generative, Interval, StrOptions
 from deciban.decision import Prior
 from deciban.display import format_list
 from deciban.errors import ColumnWarning, DataError, levels_up
@@ -28,7 +28,8 @@ from deciban.families.polya import Polya
 from deciban.families.student import Student
 from deciban.models.feature_weights import FeatureWeights
 from deciban.models.model import Known, Spec, State, fixed_family
-from deciban.rows.readers import ArrayReader
+from deciban.rows.coding import BINARY, INDICATORS, LEVELS
+from deciban.rows.readers import ArrayReader, TableReader
 from deciban.rows.schema import Schema
 from deciban.tallies.ledger import key_from_setting
 
@@ -118,9 +119,7 @@ class NaiveBayes(Generative):
                 present  2/4   2/3
         class            2/3   1/3
         """
-        schema = self._fitted_state().reader.schema
-        levels = None if schema is None else [field.levels or () for field in schema.fields]
-        return self._counts_table(levels, fractions)
+        return self._counts_table(self._fitted_state().reader.level_names, fractions)
 
     def _weighted_spec(self, family: Callable, prior: Prior, tune: Mapping | None = None, **more: Any) -> Spec:
         """A spec with the settings `calibrate` and `weights`."""
@@ -155,7 +154,7 @@ def candidates(setting: Any, name: str, values: tuple[float, ...]) -> dict[str, 
     return {name: values} if isinstance(setting, str) and setting == "auto" else {}
 
 
-class GaussianNB(NaiveBayes):
+class GaussianNB(CodedColumns, NaiveBayes):
     """Naive Bayes with a normal density for each column and class.
 
     X may be dense or CSR, and may hold NaN: a missing cell is ignored in training and integrated out in prediction.
@@ -292,8 +291,8 @@ class GaussianNB(NaiveBayes):
         """
         return cls._from_parameters({"theta": theta, "var": var}, class_prior, classes, feature_names, settings)
 
-    def _reader(self) -> ArrayReader:
-        return ArrayReader("GaussianNB", keeps_kind=True)
+    def _reader(self) -> TableReader:
+        return TableReader("GaussianNB", keeps_kind=True, rule=INDICATORS)
 
     def _spec(self) -> Spec:
         # scikit-learn computes the variance that smoothing refers to from unweighted rows. With feature weights, which
@@ -776,7 +775,7 @@ class ComplementNB(NaiveBayes):
         return count_tags(super().__sklearn_tags__())
 
 
-class BernoulliNB(NaiveBayes):
+class BernoulliNB(CodedColumns, NaiveBayes):
     """Naive Bayes for presence and absence; the absence of a feature is evidence too.
 
     Parameters
@@ -900,8 +899,8 @@ class BernoulliNB(NaiveBayes):
         """
         return cls._from_parameters({"feature_prob": feature_prob}, class_prior, classes, feature_names, settings)
 
-    def _reader(self) -> ArrayReader:
-        return ArrayReader("BernoulliNB", "counts")
+    def _reader(self) -> TableReader:
+        return TableReader("BernoulliNB", "counts", rule=BINARY)
 
     def _spec(self) -> Spec:
         return count_spec(self, Bernoulli, above=self.binarize)
@@ -1189,8 +1188,8 @@ class CategoricalNB(NaiveBayes):
         """
         return cls._from_parameters({"feature_prob": feature_prob}, class_prior, classes, feature_names, settings)
 
-    def _reader(self) -> ArrayReader:
-        return ArrayReader("CategoricalNB", "codes")
+    def _reader(self) -> TableReader:
+        return TableReader("CategoricalNB", "codes", rule=LEVELS)
 
     def _spec(self) -> Spec:
         least: tuple = () if self.min_categories is None else tuple(np.atleast_1d(self.min_categories).tolist())

@@ -445,7 +445,7 @@ def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -
 def _from_series(name: str, s: Any) -> Column:
     kind = s.dtype
     if kind.is_numeric():
-        return Column(name, _numbers(s))
+        return Column(name, numbers(s))
     if kind in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _levels(name, s)
     if kind == nw.Object:
@@ -453,7 +453,7 @@ def _from_series(name: str, s: Any) -> Column:
     if kind.is_temporal() and kind != nw.Time and s.null_count() < len(s):
         unit = "duration" if kind == nw.Duration else "date"
         microseconds = s.dt.total_microseconds() if unit == "duration" else s.dt.timestamp("us")
-        return Column(name, _numbers(microseconds) / MICROSECONDS[unit], unit=unit)
+        return Column(name, numbers(microseconds) / MICROSECONDS[unit], unit=unit)
     native = s.to_native()
     if type(getattr(native, "dtype", None)).__name__ == "SparseDtype":
         return _from_series(name, nw.from_native(native.sparse.to_dense(), series_only=True))
@@ -483,7 +483,7 @@ def in_words(kind: str) -> tuple[str, str]:
     return what, "make numbers or texts of them, or leave the column out"
 
 
-def _numbers(s: Any) -> np.ndarray:
+def numbers(s: Any) -> np.ndarray:
     native = s.to_native()
     dtype = getattr(native, "dtype", None)
     if isinstance(dtype, np.dtype):

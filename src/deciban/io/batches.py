@@ -74,6 +74,14 @@ def _timed(given: pa.DataType) -> bool:
     return pa.types.is_date(given) or pa.types.is_timestamp(given) or pa.types.is_duration(given)
 
 
+def needs_coding(column: pa.Array) -> bool:
+    """Whether a column is neither numbers nor truth values without gaps, so that a model of numbers must code it."""
+    given = column.type
+    if column.null_count == len(column):
+        return False
+    return bool(column.null_count) if pa.types.is_boolean(given) else not _numeric(given)
+
+
 def _text(given: pa.DataType) -> bool:
     return pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_string_view(given)
 

@@ -275,8 +275,8 @@ class Posterior:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns."""
-        return self.reader.columns
+        """Names of the columns that evidence is shown of."""
+        return self.reader.shown_columns
 
     def candidates(self) -> list[np.ndarray] | None:
         """Values of each column at which its scale in a nomogram is drawn: ascending floats, or levels of any type.
@@ -304,7 +304,7 @@ class Posterior:
             parts = self._parts_of_impossible(parts, x)
         cells = self.reader.cells(X, x)
         if split or self.reader.d == 1:
-            return Evidence(base, parts, self.columns, cells)
+            return Evidence(base, self.reader.shown_parts(parts), self.columns, cells)
         return Evidence(base, parts, [TOGETHER], _joined_cells(cells))
 
     def factors(self, X: Any, tally: Any) -> FactoredRows:
@@ -329,7 +329,7 @@ class Posterior:
             inputs.raise_not_finite(x, self.reader.names)
         with np.errstate(all="ignore"):
             found = self.scores.family.cell_factors(tally, self.scores.params, x)
-        return FactoredRows(self.added, found, self.columns, self.reader.cells(X, x))
+        return FactoredRows(self.added, found, self.reader.columns, self.reader.model_cells(X, x))
 
     # inside
 
@@ -445,7 +445,7 @@ def _joined_cells(cells: np.ndarray) -> np.ndarray:
     """The cells of each row as one text; None where all of them are missing."""
     texts = [", ".join(cell_text(cell) for cell in row[:3]) + ", …" * (len(row) > 3) for row in cells]
     out = np.array([*texts, None], dtype=object)[:-1]
-    out[np.isnan(cells).all(axis=1)] = None
+    out[[all(map(display.is_missing, row)) for row in cells]] = None
     return out[:, None]
 
 

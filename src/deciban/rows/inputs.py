@@ -6,8 +6,8 @@ are not finite is X searched for the cell at fault.
 Models that take only numbers name the columns and cells that are not numbers:
 
 >>> import polars as pl
->>> from deciban import GaussianNB
->>> GaussianNB().fit(pl.DataFrame({"age": [31, 52], "job": ["cook", "nurse"]}), [0, 1])
+>>> from deciban import PoissonNB
+>>> PoissonNB().fit(pl.DataFrame({"age": [31, 52], "job": ["cook", "nurse"]}), [0, 1])
 Traceback (most recent call last):
   ...
 deciban.errors.DataError: column `job` holds text, 'cook' in row 0, and this model takes numbers
