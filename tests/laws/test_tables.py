@@ -44,7 +44,7 @@ GENERATIVE = (
     "RegularizedDiscriminantAnalysis",
     "FisherDiscriminant",
 )
-MODELS = GENERATIVE
+MODELS = (*GENERATIVE, "LogisticRegression")
 every = pytest.mark.parametrize("name", MODELS)
 generative = pytest.mark.parametrize("name", GENERATIVE)
 

@@ -256,6 +256,12 @@ def _check_text(model: Any) -> None:
 
 def _check_linear(model: Any) -> None:
     k, d = len(model.classes_), model.n_features_in_
+    coding = vars(model).get("_coding")
+    if coding is not None:
+        require(isinstance(coding, Coding) and coding.sound(), "its coding is none")
+        names = vars(model).get("feature_names_in_")
+        require(names is not None and coding.names == list(names), "its coding is not of its columns")
+        d = coding.d
     m = 1 if k == 2 else k
     shapes = {"coef_": (m, d), "intercept_": (m,), "class_count_": (k,)}
     for name, shape in shapes.items():

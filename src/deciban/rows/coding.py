@@ -144,7 +144,7 @@ class ColumnCode:
         if self.levels is None:
             own = [f"{self.name} > {self._shown(self.cuts[0])}" if self.cuts else self.name]
         else:
-            own = [f"{self.name}={cell_text(v)}" for code, v in enumerate(self.levels) if code != self.reference]
+            own = [f"{self.name}={level}" for code, level in enumerate(self.levels) if code != self.reference]
         return [*own, f"{self.name} missing"] if self.gap else own
 
     @property
@@ -265,6 +265,11 @@ class Coding:
     def labels(self) -> list[str]:
         """Names of the coded columns."""
         return [label for code in self.columns for label in code.labels]
+
+    @cached_property
+    def label_array(self) -> np.ndarray:
+        """The same, (d,)."""
+        return np.array(self.labels, dtype=object)
 
     @cached_property
     def d(self) -> int:

@@ -165,6 +165,11 @@ class ArrayReader:
         return self.names
 
     @property
+    def scales(self) -> np.ndarray | None:
+        """The standard deviations that a penalty of coefficients divides columns by, (d,); None: it does not."""
+        return None
+
+    @property
     def levels(self) -> dict[Any, list] | None:
         """The levels of columns of categories, by name; None: there are only numbers."""
         return None
@@ -446,18 +451,23 @@ class TableReader(ArrayReader):
         if first:
             weights = inputs.weights(w, np.zeros(n))
             coding, notes = Coding.of(columns, self.rule, weights)
-            names = np.array(coding.labels, dtype=object)
-            reader = replace(
-                self, d=coding.d, names=names, coding=coding, target=frames.target_name(y), library=frames.library(rows)
-            )
+            reader = replace(self.of_coding(coding), target=frames.target_name(y), library=frames.library(rows))
         x, absent = reader.coded.read(columns, n, learning=True)
         reader._warn_of_columns(absent, new)
         return Training(reader, x, found, (lambda codes, classes: notes) if notes else None)
+
+    def of_coding(self, coding: Coding) -> TableReader:
+        """The reader with a coding, and its columns."""
+        return replace(self, coding=coding, d=coding.d, names=coding.label_array)
 
     @property
     def coded(self) -> Coding:
         assert self.coding is not None
         return self.coding
+
+    @property
+    def scales(self) -> np.ndarray | None:
+        return None if self.coding is None else self.coding.scales
 
     def _read_other(self, X: Any, method: str) -> Block:
         if self.coding is None:
