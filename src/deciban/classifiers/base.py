@@ -160,6 +160,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """The levels of each nominal column, by name; None: the model takes columns of numbers, or texts, alone."""
         return None
 
+    def _units(self) -> dict[Any, str]:
+        """The units of columns of dates and durations, by name."""
+        return {}
+
+    def _is_coded(self) -> bool:
+        """Whether columns of the training frame were coded, see `rows.coding`."""
+        return False
+
     def _fills_columns(self) -> bool:
         """Whether columns that rows lack count as missing in every row."""
         return False
@@ -1005,6 +1013,12 @@ class Generative(Classifier):
 
     def _levels(self) -> dict[Any, list] | None:
         return self._fitted_state().reader.levels
+
+    def _units(self) -> dict[Any, str]:
+        return self._fitted_state().reader.units
+
+    def _is_coded(self) -> bool:
+        return self._fitted_state().reader.coding is not None
 
     def _fills_columns(self) -> bool:
         return self._fitted_state().reader.fills_columns

@@ -362,6 +362,12 @@ class LogisticRegression(Classifier):
     def _levels(self) -> dict[Any, list] | None:
         return self._reader().levels
 
+    def _units(self) -> dict[Any, str]:
+        return self._reader().units
+
+    def _is_coded(self) -> bool:
+        return "_coding" in self.__dict__
+
     def _fills_columns(self) -> bool:
         return self._reader().fills_columns
 
@@ -774,7 +780,7 @@ class LogisticRegression(Classifier):
     def _reader(self) -> ArrayReader:
         """The reader that knows the columns of training."""
         own = self.__dict__
-        if "_coding" in own:
+        if self._is_coded():
             return replace(
                 self._unfitted_reader().of_coding(self._coding),
                 ignored=tuple(own.get("_left_out", ())),
@@ -1070,7 +1076,7 @@ class LogisticRegression(Classifier):
             return [
                 "an L1 penalty has no standard errors: chosen coefficients are shrunk, those left out are exactly 0"
             ]
-        of = "" if "_coding" not in self.__dict__ else " of coefficients of standardised columns"
+        of = "" if not self._is_coded() else " of coefficients of standardised columns"
         return [
             f"errors are those of the penalised estimate: the posterior's spread under a Gaussian prior of variance "
             f"C = {self._strength():g}{of} (Laplace), without the bias to 0; parameters are counted as effective ones"

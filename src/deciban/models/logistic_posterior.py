@@ -45,7 +45,6 @@ class LogisticPosterior:
     means: Callable[[], np.ndarray | None]  # (d,), of the training rows; None: they were sparse
     ranges: Callable[[], list[np.ndarray] | None]  # values of each column at which its scale is drawn
     splits: ClassVar[bool] = True
-    anchored: ClassVar[bool] = False  # evidence is counted from 0, not from the values of a column
 
     def under(self, priors: Any) -> LogisticPosterior:
         with np.errstate(divide="ignore"):
@@ -112,6 +111,11 @@ class LogisticPosterior:
     # evidence by column
 
     @property
+    def anchored(self) -> bool:
+        """Of numbers, evidence is counted from 0, not from the values of a column."""
+        return self.reader.coding is not None
+
+    @property
     def columns(self) -> list[str]:
         return self.reader.shown_columns
 
@@ -139,6 +143,10 @@ class LogisticPosterior:
         parts = self.reader.shown_parts((cells if at is None else cells - row)[:, None, :] * coef)
         shown = cells if self.reader.coding is None else self.reader.cells(X, x)
         return LogisticEvidence(bias + coef @ row + self.shift, parts, self.columns, shown, start)
+
+    def scale_evidence(self, x: Block) -> tuple[LogisticEvidence, str]:
+        found = self.evidence(x, None)
+        return found, found.start
 
     def _start(self, baseline: Any) -> tuple[Any, str]:
         """(the baseline, or None for a row of zeros, its name)."""

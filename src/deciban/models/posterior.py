@@ -307,6 +307,10 @@ class Posterior:
             return Evidence(base, self.reader.shown_parts(parts), self.columns, cells)
         return Evidence(base, parts, [TOGETHER], _joined_cells(cells))
 
+    def scale_evidence(self, x: Block) -> tuple[Evidence, str]:
+        """(the evidence of rows of `block_of`, what it is counted from)"""
+        return self.evidence(x), "prior"
+
     def factors(self, X: Any, tally: Any) -> FactoredRows:
         """p(x | class) of rows as a product of factors, with the counts of the tally that the parameters come from;
         None: there is none."""

@@ -175,6 +175,11 @@ class ArrayReader:
         return None
 
     @property
+    def units(self) -> dict[Any, str]:
+        """The units of columns of dates and durations, by name."""
+        return {}
+
+    @property
     def level_names(self) -> list[Sequence] | None:
         """The levels of each column of the model; None: codes have no names."""
         return None
@@ -266,6 +271,10 @@ class ColumnReader:
     @property
     def levels(self) -> dict[Any, list] | None:
         return {field.name: list(field.levels) for field in self.fields if field.levels is not None}
+
+    @property
+    def units(self) -> dict[Any, str]:
+        return {field.name: field.unit for field in self.fields if field.unit}
 
     @property
     def level_names(self) -> list[Sequence] | None:
@@ -511,6 +520,10 @@ class TableReader(ArrayReader):
     @property
     def levels(self) -> dict[Any, list] | None:
         return None if self.coding is None else self.coding.levels
+
+    @property
+    def units(self) -> dict[Any, str]:
+        return {} if self.coding is None else {code.name: code.unit for code in self.coding.columns if code.unit}
 
     @property
     def level_names(self) -> list[Sequence] | None:
