@@ -397,12 +397,21 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
+    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
+    integrated out, also in rows of `partial_fit`, which are read in the coding of the first ones. Models with the same
+    levels can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -681,12 +690,21 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
+    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
+    integrated out, also in rows of `partial_fit`, which are read in the coding of the first ones. Models with the same
+    levels can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -856,12 +874,21 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
+    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
+    integrated out, also in rows of `partial_fit`, which are read in the coding of the first ones. Models with the same
+    levels can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -956,12 +983,21 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
+    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
+    integrated out, also in rows of `partial_fit`, which are read in the coding of the first ones. Models with the same
+    levels can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------

@@ -208,12 +208,21 @@ class GaussianNB(CodedColumns, NaiveBayes):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level is a column of 0 and 1, and so is True of truth values; dates are
+    numbers of days, durations of seconds. A missing cell and a level that training did not have are no evidence, also
+    in `partial_fit`, which reads rows in the coding of the first ones. Models with the same levels can be added. Frames
+    of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -825,12 +834,21 @@ class BernoulliNB(CodedColumns, NaiveBayes):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level is a column of 0 and 1, and so is True of truth values; of numbers,
+    dates and durations it is whether they are above their median in training. A missing cell and a level that training
+    did not have are no evidence, also in `partial_fit`, which reads rows in the coding of the first ones. Models with
+    the same levels and medians can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -1119,6 +1137,13 @@ class CategoricalNB(NaiveBayes):
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, their levels are known by name. Numbers, dates and durations of up to ten
+    distinct values are levels, too; others are cut into ten cells of equal mass. A missing cell and a level that
+    training did not have are no evidence, also in `partial_fit`, which reads rows in the coding of the first ones.
+    Models with the same levels and cells can be added. Frames of numbers, and arrays, hold codes 0, 1, …
 
     Examples
     --------

@@ -318,13 +318,16 @@ class Coding:
 
 
 def is_plain(X: Any, complete: bool) -> bool:
-    """Whether a frame holds numbers and truth values only, so that it needs no coding; `complete`: a frame with missing
-    numbers is not plain. A column without a cell may be of any type."""
+    """Whether rows are no frame, or one of numbers and truth values only, so that they need no coding; `complete`: a
+    frame with missing numbers is not plain. A column without a cell may be of any type."""
+    if isinstance(X, np.ndarray | list | tuple):
+        return True
     if isinstance(X, frames.Records):
         return all(_plain_objects(X.column(name), X.cells[name], complete) for name in X.cells)
     dtypes = getattr(X, "dtypes", None)
-    known = dtypes is not None and {getattr(dtype, "kind", "O") for dtype in dtypes} <= set("fiub")
-    if known and not complete:
+    if dtypes is not None and all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes):
+        return not complete or not np.isnan(X.to_numpy(dtype=np.float64)).any()
+    if not frames.is_frame(X):
         return True
     frame = nw.from_native(X, eager_only=True)
     return all(_plain_series(name, frame[:, j], complete) for j, name in enumerate(frames.names(X)))

@@ -70,10 +70,12 @@ NOT_CONVERTED = ("could not convert string", "argument must be a", "bytes/string
 def check_columns(X: Any, block: str, known: Any = None) -> None:
     """Raise an error for a column of a frame that is neither numbers nor booleans; only for `known` columns, if
     given."""
-    if isinstance(X, np.ndarray | list | tuple) or not frames.is_frame(X):
+    if isinstance(X, np.ndarray | list | tuple):
         return
     dtypes = getattr(X, "dtypes", None)
     if dtypes is not None and {getattr(dtype, "kind", "O") for dtype in dtypes} <= set("fiub"):
+        return
+    if not frames.is_frame(X):
         return
     frame = nw.from_native(X, eager_only=True)
     for j, name in enumerate(frames.names(X)):

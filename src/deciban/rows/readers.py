@@ -449,9 +449,7 @@ class TableReader(ArrayReader):
     def training(self, X: Any, y: Any, first: bool = True, w: Any = None) -> Training:
         """Rows and labels to learn from; w: weights of the rows."""
         rows, labels = frames.take_target(frames.records(X), y)
-        if self.coding is None and not (
-            first and frames.is_frame(rows) and frames.names(rows) and not is_plain(rows, self.complete)
-        ):
+        if self.coding is None and (not first or is_plain(rows, self.complete)):
             return super().training(X, y, first)
         columns, n, new = self._columns(rows, self.least if first else 1)
         found = read_labels(labels, self.model)
@@ -647,7 +645,7 @@ def by_position(columns: list[Column], names: Sequence, model: str) -> list[Colu
             f"X has {len(columns)} features, but {model} is expecting {len(names)} features "
             "as input\n\nhint: give the columns of training, in their order"
         )
-    return [replace(column, name=name) for name, column in zip(names, columns, strict=True)]
+    return [Column(name, c.values, c.levels, c.unit) for name, c in zip(names, columns, strict=True)]
 
 
 def warn_of_columns(absent: list, new: list, known: Sequence, passed: set, strict: bool) -> None:
