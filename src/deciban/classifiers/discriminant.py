@@ -410,8 +410,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
     values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
-    integrated out, also in rows of `partial_fit`, which are read in the coding of the first ones. Models with the same
-    levels can be added. Frames of numbers, and arrays, are used as they are.
+    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
+    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
+    are used as they are.
 
     Examples
     --------
@@ -703,8 +704,9 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
     values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
-    integrated out, also in rows of `partial_fit`, which are read in the coding of the first ones. Models with the same
-    levels can be added. Frames of numbers, and arrays, are used as they are.
+    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
+    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
+    are used as they are.
 
     Examples
     --------
@@ -887,8 +889,9 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
     values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
-    integrated out, also in rows of `partial_fit`, which are read in the coding of the first ones. Models with the same
-    levels can be added. Frames of numbers, and arrays, are used as they are.
+    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
+    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
+    are used as they are.
 
     Examples
     --------
@@ -996,8 +999,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
     values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
-    integrated out, also in rows of `partial_fit`, which are read in the coding of the first ones. Models with the same
-    levels can be added. Frames of numbers, and arrays, are used as they are.
+    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
+    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
+    are used as they are.
 
     Examples
     --------

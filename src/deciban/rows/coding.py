@@ -5,12 +5,13 @@
 | numbers, days, seconds | themselves | themselves | themselves | above the median | up to ten levels, or ten cells |
 | categories, texts | 0 and 1 of each level but the most frequent | of each but the first | of each | of each | levels |
 | truth values | 0 and 1 of one of the two | the same | of True | of True | levels |
-| a missing cell | an indicator, and the mean among numbers | NaN | NaN | NaN | no level |
+| a missing category | an indicator | NaN, in training the means | NaN | NaN | no level |
+| a missing number | an indicator, and the mean | NaN | NaN | NaN | no level |
 | a level that training did not have | the means of training | NaN | NaN | NaN | no level |
 
 NaN and no level are no evidence; neither are the means of training, relative to the mean row. A missing cell of a
-column that had none in training takes the means, too. Columns of free text, identifiers and columns without values are
-not used. A `Coding` is made of the training columns and does not change afterwards.
+column that had none in training is like a level that training did not have. Columns of free text, identifiers and
+columns without values are not used. A `Coding` is made of the training columns and does not change afterwards.
 
 >>> import numpy as np
 >>> sex, age = Column("sex", np.array([0, 1, 1]), ["f", "m"]), Column("age", np.array([30.0, np.nan, 50.0]))
@@ -51,12 +52,13 @@ class CodingRule:
     """How columns are coded, see the table of the module."""
 
     reference: str = ""  # the level without an indicator: "frequent", "first"; "": every level has one
+    gaps: bool = False  # whether training rows without a category have the frequencies of its levels; else NaN
     filled: bool = False  # whether missing cells have an indicator, and cells without a value the means; else NaN
     cells: int = 0  # of numbers: 2 of them (above the median or not); more: codes of levels or cells; 0: the numbers
 
 
 LINEAR = CodingRule("frequent", filled=True)
-GAUSSIAN = CodingRule("first")
+GAUSSIAN = CodingRule("first", gaps=True)
 INDICATORS = CodingRule()
 BINARY = CodingRule(cells=2)
 LEVELS = CodingRule(cells=FEW)
@@ -73,7 +75,7 @@ class ColumnCode:
     reference: int = -1  # the level without an indicator; −1: every level has one
     gap: bool = False  # whether missing cells have an indicator
     means: tuple[float, ...] = ()  # of the coded columns in training, for cells without a value; (): these are NaN
-    scales: tuple[float, ...] = ()  # their standard deviations, 1 where it is 0
+    scales: tuple[float, ...] = ()  # their standard deviations, 1 where it is 0; (): means are for training rows only
     cuts: tuple[float, ...] = ()  # between cells of numbers
     ends: tuple[float, ...] = field(default=(), compare=False)  # the least and the largest number, where there are cuts
     coded: bool = False  # whether it is one column of codes, −1 = missing
@@ -88,6 +90,9 @@ class ColumnCode:
             out = out._of_numbers(column, rule)
         elif not out.coded:
             out = replace(out, reference=out._reference(column, rule, w, truth))
+            if rule.gaps and column.missing.any():
+                given = out.cells(column.at(np.flatnonzero(~column.missing)), 0)
+                out = replace(out, means=tuple(given.mean(axis=0).tolist()))
         return out._filled(column, w) if rule.filled else out
 
     def _of_numbers(self, column: Column, rule: CodingRule) -> ColumnCode:
@@ -172,7 +177,9 @@ class ColumnCode:
         if column.levels is None:
             number_cells(self, column, learning)  # its unit, and infinities
         codes = level_codes(self, column, UNSEEN)
-        return np.where(codes < 0, -1, codes)[:, None] if self.coded else self._indicators[codes]
+        if self.coded:
+            return np.where(codes < 0, -1, codes)[:, None]
+        return self._indicators(learning or bool(self.scales))[codes]
 
     def _numbers(self, column: Column, learning: bool) -> np.ndarray:
         if column.levels and all(isinstance(level, (bool, np.bool_)) for level in column.levels):
@@ -186,15 +193,14 @@ class ColumnCode:
         out = np.where(missing, self.means[0], x)[:, None] if self.means else x[:, None]
         return np.column_stack([out, missing]) if self.gap else out
 
-    @cached_property
-    def _indicators(self) -> np.ndarray:
+    def _indicators(self, filled: bool) -> np.ndarray:
         """The coded columns of each level, then of an unseen one and of a missing cell, (levels + 2, width)."""
         assert self.levels is not None
         kept = [code for code in range(len(self.levels)) if code != self.reference]
         out = np.full((len(self.levels) + 2, self.width), np.nan)
         out[:-2] = 0.0
         out[kept, np.arange(len(kept))] = 1.0
-        if self.means:
+        if self.means and filled:
             out[-2:] = self.means
         if self.gap:
             out[-1], out[-1, -1] = 0.0, 1.0
