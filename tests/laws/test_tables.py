@@ -7,6 +7,7 @@ odds; files, pickles, updates and sums keep the coding.
 import datetime as dt
 import pickle
 import warnings
+from contextlib import nullcontext
 from decimal import Decimal
 
 import numpy as np
@@ -45,6 +46,7 @@ GENERATIVE = (
     "FisherDiscriminant",
 )
 MODELS = (*GENERATIVE, "LogisticRegression")
+LEVELLED = (*GENERATIVE[3:], "LogisticRegression")  # have no column for the only level of a category
 every = pytest.mark.parametrize("name", MODELS)
 generative = pytest.mark.parametrize("name", GENERATIVE)
 
@@ -249,3 +251,18 @@ def test_categorical_levels_and_cells():
         rtol=1e-9,
     )
     assert "f" in str(fitted("CategoricalNB", few[["sex"]]).counts_table())
+    assert fitted("CategoricalNB", few[["sex"]]).as_logistic().columns_ == ["sex=m"]
+
+
+@every
+def test_columns_of_one_value_are_next_to_no_evidence(name):
+    constant = COMPLETE.assign(planet="earth", moons=1.0)
+    told = fitted(name, constant).predict_proba(constant)
+    np.testing.assert_allclose(told, fitted(name, COMPLETE).predict_proba(COMPLETE), atol=0.02)
+    with pytest.raises(DataError, match="no column is left") if name in LEVELLED else nullcontext():
+        fitted(name, pd.DataFrame({"planet": ["earth"] * N}))
+
+
+def test_a_threshold_that_no_coded_column_passes_is_refused():
+    with pytest.raises(DataError, match="binarize is 1"):
+        fitted("BernoulliNB", COMPLETE, binarize=1.0)

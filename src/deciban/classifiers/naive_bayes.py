@@ -921,7 +921,8 @@ class BernoulliNB(CodedColumns, NaiveBayes):
         return TableReader("BernoulliNB", "counts", rule=BINARY)
 
     def _spec(self) -> Spec:
-        return count_spec(self, Bernoulli, above=self.binarize)
+        spec = count_spec(self, Bernoulli, above=self.binarize)
+        return replace(spec, check_setup=partial(check_binarize, self.binarize, spec.check_setup))
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -1246,6 +1247,15 @@ class CategoricalNB(NaiveBayes):
         tags.input_tags.categorical = True
         tags.input_tags.sparse = False
         return tags
+
+
+def check_binarize(above: float | None, check_alpha: Any, classes: np.ndarray, reader: Any) -> None:
+    """Raise an error for a threshold that 0 and 1 of coded columns are both above, or both not."""
+    check_alpha(classes, reader)
+    if reader.coding is not None and above is not None and not 0 <= above < 1:
+        raise DataError(
+            f"binarize is {above:g}, and columns of this frame are coded as 0 and 1\n\nhint: binarize=0, the default"
+        )
 
 
 def check_categories(given: Any, check_alpha: Any, classes: np.ndarray, reader: Any) -> None:

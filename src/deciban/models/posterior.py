@@ -645,7 +645,7 @@ class LinearPosterior:
                 classes, scores = classes[::-1], scores.taken([1, 0])
         if len(classes) == 2:
             scores = scores.difference()
-        names = columns if scores.terms is None else [term_name(term, columns, reader.schema) for term in scores.terms]
+        names = columns if scores.terms is None else [term_name(term, columns, reader) for term in scores.terms]
         return cls(classes, scores, names, reader)
 
     @property
@@ -736,7 +736,7 @@ def _dense_cells(block: Block) -> np.ndarray:
     return np.asarray(block.values) if isinstance(block, Codes) else block.rows(0, block.n).dense()  # type: ignore[union-attr]
 
 
-def term_name(term: Term, columns: list[str], schema: Any) -> str:
+def term_name(term: Term, columns: list[str], reader: Any) -> str:
     """The name of a column of a design: `size`, `size²`, `size·age`, `sky=grey`, `sky missing`."""
     at = term.columns or term.places
     first, last = columns[at[0]], columns[at[-1]]
@@ -744,9 +744,10 @@ def term_name(term: Term, columns: list[str], schema: Any) -> str:
         return f"{first}²" if at[0] == at[1] else f"{first}·{last}"
     if term.level is None:
         return first
-    if schema is None:
+    schema, known = reader.schema, reader.level_names
+    if known is None:
         return first if term.levels == 2 else f"{first}={term.level}"
-    if schema.gaps is not None and term.block == len(schema.groups) - 1:
+    if schema is not None and schema.gaps is not None and term.block == len(schema.groups) - 1:
         return f"{first} missing"
-    levels = schema.fields[at[0]].levels
+    levels = known[at[0]]
     return f"{first}={levels[term.level] if term.level < len(levels) else '(unseen)'}"

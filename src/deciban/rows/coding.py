@@ -123,6 +123,8 @@ class ColumnCode:
             given = np.asarray(column.values[~missing], dtype=np.float64)
             fill = _average(given, None if w is None else w[~missing])
             out = replace(out, means=(float(fill),) * out.width)
+        if not out.width:  # a column of one level
+            return out
         cells = out.cells(column, len(missing))
         means = _average(cells, w)
         scales = np.sqrt(_average((cells - means) ** 2, w))
