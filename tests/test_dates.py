@@ -1,6 +1,7 @@
 """Dates and durations in the models of typed columns: numbers with a unit, the same in every library."""
 
 import datetime as dt
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,17 @@ import pyarrow as pa
 import pytest
 
 import deciban
-from deciban import AODE, BayesNet, MixedNB, TreeAugmentedNB, top_evidence
-from deciban.errors import DataError, MergeError
+from deciban import (
+    AODE,
+    BayesNet,
+    CategoricalNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    MixedNB,
+    TreeAugmentedNB,
+    top_evidence,
+)
+from deciban.errors import ColumnWarning, DataError, MergeError
 
 N = 120
 DAYS = [
@@ -66,3 +76,18 @@ def test_files_of_dates_are_learned_from_in_batches(tmp_path):
     np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
     deciban.save(model, tmp_path / "m")
     np.testing.assert_array_equal(deciban.load(tmp_path / "m").predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("model", [MixedNB, LogisticRegression, LinearDiscriminantAnalysis, CategoricalNB])
+def test_dates_in_csv_files_are_read_for_a_model_of_dates(model, tmp_path):
+    rows = X[["when"]].assign(
+        story=[f"this is the long and windy story of row number {i}" for i in range(N)], size=range(N)
+    )
+    kept = rows.drop(columns="story") if model is MixedNB else rows
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)
+        fitted = model().fit(kept, Y)
+    fitted.predict_on(tmp_path / "rows.csv", out=tmp_path / "out.csv")
+    told = pd.read_csv(tmp_path / "out.csv")["p_late"]
+    np.testing.assert_allclose(told, fitted.predict_proba(kept)[:, 1], rtol=1e-9)

@@ -242,13 +242,29 @@ def table_from_dict(columns: Mapping[str, Any]) -> pa.Table:
     return pa.table({name: pa.array(list(cells)) for name, cells in columns.items()})
 
 
+def column_type(levels: list | None, unit: str | None = None) -> str:
+    """What a column with these levels, or numbers of this unit, holds: "number", "date", "truth" or "text".
+
+    >>> column_type(None), column_type(["a"]), column_type(None, "date")
+    ('number', 'text', 'date')
+    """
+    if unit == "date":
+        return "date"
+    if levels is None:
+        return "number"
+    if not levels:  # no categories yet, or all forgotten, or the column is not used
+        return "text"
+    return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"
+
+
 def arrow_types(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
-    """Arrow types for columns that are "number", "truth" or "text".
+    """Arrow types for columns that are "number", "date", "truth" or "text".
 
     >>> arrow_types({"wind": "number"})["wind"]
     DataType(double)
     """
-    kinds = {"number": pa.float64(), "truth": pa.bool_(), "text": pa.dictionary(pa.int32(), pa.string())}
+    texts = pa.dictionary(pa.int32(), pa.string())
+    kinds = {"number": pa.float64(), "date": pa.timestamp("us"), "truth": pa.bool_(), "text": texts}
     return {name: kinds[kind] for name, kind in columns.items()}
 
 

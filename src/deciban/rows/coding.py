@@ -300,8 +300,9 @@ class Coding:
 
     @cached_property
     def levels(self) -> dict[str, list]:
-        """The levels of each column of categories."""
-        return {code.name: list(code.levels) for code in self.columns if code.levels is not None}
+        """The levels of each column of categories; none of columns that are not used."""
+        known = [code for code in self.columns if code.levels is not None or not code.used]
+        return {code.name: list(code.levels or ()) for code in known}
 
     def read(self, columns: Sequence[Column], n: int, learning: bool = False) -> tuple[Reals | Codes, list[str]]:
         """(rows, names of absent columns). Columns that are not in the coding are ignored."""
