@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import deciban
-from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, ModelFileError, NotAdditiveError
+from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, ModelFileError
 
 N = 160
 RNG = np.random.default_rng(0)
@@ -171,7 +171,7 @@ def test_predictions_for_files_are_those_for_frames(name, tmp_path):
     rows = pa.table(GAPS)
     found = model.predict_on(rows)
     np.testing.assert_allclose(np.asarray(found["p_yes"]), model.predict_proba(X)[:, 1], rtol=1e-12)
-    with pytest.raises(NotAdditiveError, match=r"`sex`.* not of numbers(?s:.*)hint: `fit` on a frame"):
+    with pytest.raises(DataError, match=r"column `sex` holds text(?s:.*)hint: MixedNB .*`fit` on a frame"):
         getattr(deciban, name)().fit_on(rows.append_column("label", [Y.tolist()]))
 
 

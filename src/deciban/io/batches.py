@@ -74,14 +74,6 @@ def _timed(given: pa.DataType) -> bool:
     return pa.types.is_date(given) or pa.types.is_timestamp(given) or pa.types.is_duration(given)
 
 
-def needs_coding(column: pa.Array) -> bool:
-    """Whether a column is neither numbers nor truth values without gaps, so that a model of numbers must code it."""
-    given = column.type
-    if column.null_count == len(column):
-        return False
-    return bool(column.null_count) if pa.types.is_boolean(given) else not _numeric(given)
-
-
 def _text(given: pa.DataType) -> bool:
     return pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_string_view(given)
 
@@ -136,11 +128,13 @@ def to_numpy(column: pa.Array, name: str) -> np.ndarray:
 
 def _not_numeric_error(column: pa.Array, name: str) -> DataError:
     row = int(np.argmax(column.is_valid().to_numpy(zero_copy_only=False)))
-    if not _text(column.type):
+    if not _text(column.type) and not _timed(column.type):
         return unsupported_dtype_error(name, str(column.type))
+    what = "text" if _text(column.type) else frames.in_words(str(column.type))[0]
     return DataError(
-        f"column `{name}` holds text, {column[row].as_py()!r} in row {row}\n\n"
-        "hint: MixedNB takes such columns; or encode it as numbers, or exclude it: features=[…]"
+        f"column `{name}` holds {what}, {column[row].as_py()!r} in row {row}\n\n"
+        "hint: MixedNB learns from batches of such columns; `fit` on a frame of all rows codes them for others; or "
+        "exclude it: features=[…]"
     )
 
 

@@ -160,7 +160,7 @@ class ColumnDensity:
         rows = self.state.posterior.block_of(columns)
         with np.errstate(all="ignore"):
             if family.has_parts:
-                out = family.parts(params, rows)[:, :, self.places].sum(axis=2)
+                out = self.state.reader.shown_parts(family.parts(params, rows))[:, :, self.places].sum(axis=2)
             else:
                 out = family.loglik(params, rows)
             common = family.carrier(params, rows)  # the factor that all classes share

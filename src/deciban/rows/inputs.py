@@ -546,7 +546,8 @@ def check_finite(x: Block, names: Any = None, model: str = "LogisticRegression")
     if missing.any():
         raise SupportError(
             f"Input X contains NaN ({where}), and {model} takes no missing values\n\n"
-            "hint: MixedNB does; or fill them in first (sklearn.impute)"
+            "hint: MixedNB does, and LogisticRegression of a frame that has some in training; or fill them in first "
+            "(sklearn.impute)"
         )
     raise SupportError(
         f"Input X contains infinity ({where}), and a linear score of it is no number\n\n"

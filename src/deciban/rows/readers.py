@@ -33,7 +33,7 @@ from deciban.data.blocks import Block, Codes, Mixed, Reals
 from deciban.data.frames import Column, column_label, column_labels
 from deciban.display import format_list, is_missing
 from deciban.engines import threads
-from deciban.errors import ColumnWarning, DataError, NotAdditiveError, closest, levels_up
+from deciban.errors import ColumnWarning, DataError, closest, levels_up
 from deciban.rows import inputs
 from deciban.rows.coding import LINEAR, Coding, CodingRule, is_plain
 from deciban.rows.inputs import column_notes, missing_labels_named, raise_missing_labels
@@ -213,7 +213,7 @@ class ArrayReader:
 
     def model_cells(self, X: Any, x: Block) -> np.ndarray:
         """The cells of the model's columns, (n, d)."""
-        return ArrayReader.cells(self, X, x) if self.block != "codes" else self.cells(X, x)
+        return self.cells(X, x)
 
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
         """Values of each column at which scales are drawn, as in X."""
@@ -492,18 +492,6 @@ class TableReader(ArrayReader):
             return super().read_batch(batch, columns)
         return self.coding.read(batches.columns(batch, columns), batch.num_rows)[0]
 
-    def learning_batch(self, batch: Any, roles: ColumnRoles) -> Block:
-        from deciban.io import batches
-
-        other = [name for name in roles.features if batches.needs_coding(batches.column_of(batch, name))]
-        if other:
-            raise NotAdditiveError(
-                f"{format_list(other)} {_is(other)} not of numbers, and {self.model} codes such columns from all rows "
-                "at once, not from batches\n\nhint: `fit` on a frame of the rows; MixedNB learns from batches of such "
-                "columns; or leave them out, features=[…]"
-            )
-        return super().learning_batch(batch, roles)
-
     def reordered(self, other: ArrayReader, order: Sequence[int]) -> ArrayReader:
         return replace(super().reordered(other, order), coding=other.coding)
 
@@ -551,6 +539,9 @@ class TableReader(ArrayReader):
             if code.name in given:
                 out[:, j] = given[code.name].shown()
         return out
+
+    def model_cells(self, X: Any, x: Block) -> np.ndarray:
+        return self.cells(X, x) if self.block == "codes" else super().cells(X, x)
 
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
         if self.coding is None:
