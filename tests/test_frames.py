@@ -98,24 +98,55 @@ NOTHING = {
 }
 DAY = dt.date(2020, 1, 2)
 UNFIT = {
-    "pandas datetime": (pd.DataFrame({"x": pd.to_datetime(["2020-01-02", None])}), "dates"),
     "pandas period": (pd.DataFrame({"x": pd.period_range("2020", periods=2, freq="M")}), "period"),
     "pandas complex": (pd.DataFrame({"x": np.array([1j, 2])}), "complex"),
-    "pandas dates as objects": (pd.DataFrame({"x": pd.Series([None, DAY], dtype=object)}), "date"),
+    "pandas times of day": (pd.DataFrame({"x": pd.Series([None, dt.time(3)], dtype=object)}), "times of day"),
+    "pandas dates and numbers": (
+        pd.DataFrame({"x": pd.Series([1.5, DAY], dtype=object)}),
+        "mixes numbers .*1.5.* date",
+    ),
+    "pandas dates and texts": (pd.DataFrame({"x": pd.Series([DAY, "u"], dtype=object)}), "mixes dates .* str .*'u'"),
     "pandas lists": (pd.DataFrame({"x": [None, [1]]}), r"list objects \(such as \[1\], in row 1\)"),
     "pandas tuples of lists": (pd.DataFrame({"x": [([1],), ([2],)]}), "tuple"),
     "pandas mixed": (pd.DataFrame({"x": [1.5, "u", None]}), r"mixes numbers .*1\.5.* str .*'u', in row 1"),
     "pandas numbers and bools": (pd.DataFrame({"x": pd.Series([2, True], dtype=object)}), "mixes numbers .* bool"),
     "pandas large integers": (pd.DataFrame({"x": pd.Series([10**400, 1], dtype=object)}), "too large for a float"),
-    "polars date": (pl.DataFrame({"x": [DAY]}), "dates"),
+    "polars time": (pl.DataFrame({"x": [dt.time(3)]}), "times of day"),
     "polars list": (pl.DataFrame({"x": [[1]]}), "List"),
     "polars struct": (pl.DataFrame({"x": [{"a": 1}]}), "Struct"),
     "polars objects": (pl.DataFrame({"x": pl.Series([1, "u"], dtype=pl.Object)}), "mixes"),
-    "arrow date": (pa.table({"x": [DAY]}), "dates"),
     "arrow list": (pa.table({"x": [[1]]}), "List"),
     "arrow struct": (pa.table({"x": [{"a": 1}]}), "Struct"),
-    "array of dates": (np.array([["2020-01-02"]], dtype="M8[D]"), "dates"),
-    "array of durations as objects": (np.array([[np.timedelta64(1, "D")]], dtype=object), "durations"),
+}
+NOON, ZONE = dt.datetime(2020, 1, 2, 12), dt.timezone(dt.timedelta(hours=2))
+SPANS = [dt.timedelta(minutes=90), None]
+TIMED = {
+    "pandas datetime": (pd.DataFrame({"x": [NOON, None]}), "date", 18263.5),
+    "pandas datetime, nanoseconds": (pd.DataFrame({"x": np.array([NOON, "NaT"], dtype="M8[ns]")}), "date", 18263.5),
+    "pandas datetime with a zone": (pd.DataFrame({"x": [NOON.replace(tzinfo=ZONE), None]}), "date", 18263 + 10 / 24),
+    "pandas Arrow date": (pd.DataFrame({"x": pd.Series([DAY, None], dtype="date32[pyarrow]")}), "date", 18263),
+    "pandas dates as objects": (pd.DataFrame({"x": pd.Series([DAY, None], dtype=object)}), "date", 18263),
+    "pandas timestamps as objects": (
+        pd.DataFrame({"x": pd.Series([pd.Timestamp(NOON), None], dtype=object)}),
+        "date",
+        18263.5,
+    ),
+    "pandas datetimes with a zone as objects": (
+        pd.DataFrame({"x": pd.Series([NOON.replace(tzinfo=ZONE), pd.NaT], dtype=object)}),
+        "date",
+        18263 + 10 / 24,
+    ),
+    "polars date": (pl.DataFrame({"x": [DAY, None]}), "date", 18263),
+    "polars datetime": (pl.DataFrame({"x": [NOON, None]}), "date", 18263.5),
+    "arrow date": (pa.table({"x": [DAY, None]}), "date", 18263),
+    "arrow timestamp": (pa.table({"x": pa.array([NOON, None], pa.timestamp("ms"))}), "date", 18263.5),
+    "array of dates": (np.array([["2020-01-02"], ["NaT"]], dtype="M8[D]"), "date", 18263),
+    "records": (frames.records([{"x": NOON}, {"x": None}]), "date", 18263.5),
+    "pandas timedelta": (pd.DataFrame({"x": SPANS}), "duration", 5400),
+    "polars duration": (pl.DataFrame({"x": SPANS}), "duration", 5400),
+    "arrow duration": (pa.table({"x": SPANS}), "duration", 5400),
+    "array of durations": (np.array([[90], ["NaT"]], dtype="m8[m]"), "duration", 5400),
+    "array of durations as objects": (np.array([[np.timedelta64(90, "m")], [None]], dtype=object), "duration", 5400),
 }
 
 
@@ -153,6 +184,26 @@ def test_numbers_are_what_they_are_and_a_missing_one_is_nan(case):
     assert column.levels is None
     assert column.values.dtype.kind in "iuf"
     assert cells(column) == want
+
+
+@named(TIMED)
+def test_dates_are_days_and_durations_seconds_in_every_library(case):
+    frame, unit, want = case
+    (column,) = frames.columns(frame)
+    assert column.unit == unit
+    assert cells(column) == [want, None]
+    shown, none = column.shown()
+    assert none is None
+    assert shown == ("1:30:00" if unit == "duration" else str(np.datetime64("2020-01-02") if want == 18263 else shown))
+
+
+@named(TIMED)
+def test_dates_and_durations_come_back_into_a_frame(case):
+    (column,) = frames.columns(case[0])
+    for library in ("pandas", "polars", "pyarrow", None):
+        (again,) = frames.columns(frames.to_frame([column], library))
+        assert again.unit == column.unit
+        assert cells(again) == pytest.approx(cells(column))
 
 
 @named(NOTHING)

@@ -40,6 +40,49 @@ def started() -> GaussianNB:
 
 
 TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    # coded columns
+    (
+        lambda: GaussianNB().fit(FRAME, Y).predict(FRAME.assign(age="old")),
+        DataError,
+        "column `age` holds str (such as 'old'), but was learned as numbers\n\n"
+        "hint: convert it to numbers, missing cells as NaN or None",
+    ),
+    (
+        lambda: GaussianNB().fit(FRAME, Y).predict(FRAME.assign(age=pd.Timestamp(0))),
+        DataError,
+        "column `age` holds dates, but was learned as numbers\n\nhint: give numbers, as in training",
+    ),
+    (
+        lambda: GaussianNB().fit(FRAME, Y).predict(FRAME.assign(sky=1.5)),
+        DataError,
+        "column `sky` holds float (such as 1.5), but was learned from str (such as 'blue')\n\n"
+        "hint: convert it to the type that it had in training",
+    ),
+    (
+        lambda: GaussianNB().fit(FRAME, Y) + GaussianNB().fit(FRAME.assign(sky="red"), Y),
+        MergeError,
+        "column `sky` is coded differently in the two models\n\n"
+        "hint: fit one model on all rows; or go on with `partial_fit`, for which new levels are no evidence",
+    ),
+    (
+        lambda: GaussianNB().fit(FRAME, Y).sample(),
+        DataError,
+        "this GaussianNB has densities of coded columns: rows drawn from these make no table\n\n"
+        "hint: MixedNB and TreeAugmentedNB draw tables with categories",
+    ),
+    (
+        lambda: GaussianNB().fit_on(FRAME.assign(label=Y)),
+        DataError,
+        "column `sky` holds text, 'grey' in row 0\n\n"
+        "hint: MixedNB learns from batches of such columns; `fit` on a frame of all rows codes them for others; or "
+        "exclude it: features=[…]",
+    ),
+    (
+        lambda: LogisticRegression().fit(FRAME[["sky"]].assign(sky="red"), Y),
+        DataError,
+        "no column is left to learn from: every column has one value\n\n"
+        "hint: give columns of numbers or categories; TextClassifier learns from texts",
+    ),
     # linear views
     (
         lambda: MixedNB(families={"age": "gaussian"}, alpha=1).fit(FRAME, Y).as_logistic(),
@@ -64,7 +107,8 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: LogisticRegression().fit(with_cell(np.nan), Y),
         SupportError,
         "Input X contains NaN (first in row 2, column 1), and LogisticRegression takes no missing values\n\n"
-        "hint: MixedNB does; or fill them in first (sklearn.impute)",
+        "hint: MixedNB does, and LogisticRegression of a frame that has some in training; or fill them in first "
+        "(sklearn.impute)",
     ),
     (
         lambda: MultinomialNB().fit(-X, Y),
@@ -73,7 +117,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "hint: counts are ≥ 0; for real numbers use GaussianNB",
     ),
     (
-        lambda: GaussianNB().fit(FRAME, Y),
+        lambda: MultinomialNB().fit(FRAME, Y),
         DataError,
         "column `sky` holds text, 'grey' in row 0, and this model takes numbers\n\n"
         "hint: MixedNB takes such columns; or make numbers of them (sklearn.preprocessing.OneHotEncoder)",

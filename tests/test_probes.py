@@ -37,6 +37,7 @@ ALLOWED = {
     "plots/regions.py": (1, CLASSIFIERS),
     "plots/style.py": (6, f"{CLASSIFIERS}; matplotlib's axes; {USERS}"),
     "reports/data.py": (2, FRAMES),
+    "rows/coding.py": (2, FRAMES),
     "rows/folds.py": (1, "splitters of scikit-learn"),
     "rows/inputs.py": (5, FRAMES),
     "rows/readers.py": (4, FRAMES),

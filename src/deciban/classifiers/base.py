@@ -172,6 +172,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """The levels of each nominal column, by name; None: the model takes columns of numbers, or texts, alone."""
         return None
 
+    def _units(self) -> dict[Any, str]:
+        """The units of columns of dates and durations, by name."""
+        return {}
+
+    def _is_coded(self) -> bool:
+        """Whether columns of the training frame were coded, see `rows.coding`."""
+        return False
+
     def _fills_columns(self) -> bool:
         """Whether columns that rows lack count as missing in every row."""
         return False
@@ -814,9 +822,9 @@ class Generative(Classifier):
         """Set the state, and the attributes that scikit-learn requires: the last step of learning."""
         self._state = state
         self.classes_ = state.classes
-        self.n_features_in_ = state.reader.d
-        if state.reader.names is not None:
-            self.feature_names_in_ = state.reader.names
+        self.n_features_in_ = state.reader.n_features
+        if state.reader.feature_names is not None:
+            self.feature_names_in_ = state.reader.feature_names
         else:
             self.__dict__.pop("feature_names_in_", None)
         super()._name_target(state.reader.target)
@@ -1016,14 +1024,16 @@ class Generative(Classifier):
         return self._fitted_state()
 
     def _levels(self) -> dict[Any, list] | None:
-        schema = self._fitted_state().reader.schema
-        if schema is None:
-            return None
-        return {field.name: list(field.levels) for field in schema.fields if field.levels is not None}
+        return self._fitted_state().reader.levels
+
+    def _units(self) -> dict[Any, str]:
+        return self._fitted_state().reader.units
+
+    def _is_coded(self) -> bool:
+        return self._fitted_state().reader.coding is not None
 
     def _fills_columns(self) -> bool:
-        reader = self._fitted_state().reader
-        return reader.schema is not None and not reader.strict
+        return self._fitted_state().reader.fills_columns
 
     def _adds_rows(self) -> bool:
         return True
@@ -1118,6 +1128,11 @@ class Generative(Classifier):
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels from the fitted model: (X, y)."""
         state = self._fitted_state()
+        if state.reader.coding is not None:
+            raise DataError(
+                f"this {type(self).__name__} has densities of coded columns: rows drawn from these make no table\n\n"
+                "hint: MixedNB and TreeAugmentedNB draw tables with categories"
+            )
         rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
         prior = np.exp(state.log_prior - np.logaddexp.reduce(state.log_prior))
         y = rng.choice(len(prior), size=n_samples, p=prior / prior.sum())
@@ -1307,6 +1322,15 @@ class Generative(Classifier):
         return "_state" in self.__dict__
 
 
+class CodedColumns:
+    """A generative classifier whose parameters have a column for each number, and each level of a category."""
+
+    @property
+    def coef_names_(self) -> list[str]:
+        """Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`."""
+        return self._fitted_state().reader.columns  # type: ignore[attr-defined]
+
+
 def check_ledger(key: LedgerKey | None, ledger: RowLedger | None) -> None:
     """Raise an error where the setting `ledger` is not the one that rows were learned with."""
     if (key is None) != (ledger is None):
@@ -1382,6 +1406,7 @@ def with_new_classes(known: np.ndarray, y: np.ndarray | frames.Column) -> np.nda
 
 def aligned_columns(state: State, first: State) -> State:
     """A state with its columns in the order of another state, if they have names."""
+    check_codings_agree(first.reader, state.reader)
     mine, theirs = ([] if one.reader.names is None else list(one.reader.names) for one in (state, first))
     if mine == theirs:
         return state
@@ -1410,6 +1435,19 @@ def _same_setting(a: Any, b: Any) -> bool:
         return np.array_equal(np.asarray(a, dtype=object), np.asarray(b, dtype=object))
     except ValueError:  # a list or a dictionary of arrays
         return repr(a) == repr(b)
+
+
+def check_codings_agree(a: Any, b: Any) -> None:
+    """Raise an error for readers whose columns are coded by different levels or cells; columns may differ in order."""
+    if a.coding is None and b.coding is None:
+        return
+    hint = "fit one model on all rows; or go on with `partial_fit`, for which new levels are no evidence"
+    if a.coding is None or b.coding is None:
+        raise MergeError(f"one model learned from coded columns, the other from numbers\n\nhint: {hint}")
+    there = {code.name: code for code in b.coding.columns}
+    for code in a.coding.columns:
+        if code.name in there and code != there[code.name]:
+            raise MergeError(f"column {code.named} is coded differently in the two models\n\nhint: {hint}")
 
 
 def check_settings_agree(a: Any, b: Any) -> None:

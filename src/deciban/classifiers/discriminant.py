@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from deciban.classifiers.base import LEDGER, PRIORS, Generative, HasMethods, Interval, StrOptions
+from deciban.classifiers.base import LEDGER, PRIORS, CodedColumns, Generative, HasMethods, Interval, StrOptions
 from deciban.data.blocks import Block, Reals
 from deciban.decision import Prior
 from deciban.errors import DataError, NotAdditiveError, levels_up
@@ -32,7 +32,8 @@ from deciban.gaussian.joint import Axes, PooledGaussian, by_pattern, mixed, sing
 from deciban.models.em import left_out
 from deciban.models.model import Known, Spec, State, fixed_family
 from deciban.models.posterior import FamilyScores
-from deciban.rows.readers import ArrayReader
+from deciban.rows.coding import GAUSSIAN
+from deciban.rows.readers import TableReader
 from deciban.rows.rows import ArrayRows, Rows
 from deciban.rows.schema import Schema
 from deciban.tallies import Quartic, Scatter
@@ -54,7 +55,7 @@ SOLVED: dict[str, list] = {  # settings that LDA and QDA share
 }
 
 
-class DiscriminantAnalysis(Generative):
+class DiscriminantAnalysis(CodedColumns, Generative):
     """Base of the classifiers over joint Gaussians (or joint second moments)."""
 
     @property
@@ -100,8 +101,8 @@ class DiscriminantAnalysis(Generative):
         given = {"means": means, "covariance": covariance}
         return cls._from_parameters(given, class_prior, classes, feature_names, settings)
 
-    def _reader(self) -> ArrayReader:
-        return ArrayReader(type(self).__name__, "dense", keeps_kind=True)
+    def _reader(self) -> TableReader:
+        return TableReader(type(self).__name__, "dense", keeps_kind=True, rule=GAUSSIAN)
 
     def _make_spec(self, family: Callable, **more: Any) -> Spec:
         prior = Prior(self.priors, sum="renormalised")
@@ -410,12 +411,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
+    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
+    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
+    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
+    are used as they are.
 
     Examples
     --------
@@ -459,7 +470,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.calibrate = calibrate
         self.ledger = ledger
 
-    def _reader(self) -> ArrayReader:
+    def _reader(self) -> TableReader:
         return replace(super()._reader(), least=2)
 
     def _spec(self) -> Spec:
@@ -482,7 +493,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def _n_features_out(self) -> int:
-        most = min(len(self.classes_) - 1, self.n_features_in_)
+        most = min(len(self.classes_) - 1, self._fitted_state().reader.d)
         return most if self.n_components is None else self.n_components
 
     def transform(self, X) -> np.ndarray:
@@ -698,12 +709,22 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
+    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
+    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
+    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
+    are used as they are.
 
     Examples
     --------
@@ -873,12 +894,22 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
+    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
+    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
+    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
+    are used as they are.
 
     Examples
     --------
@@ -973,12 +1004,22 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
+    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
+    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
+    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
+    are used as they are.
 
     Examples
     --------
@@ -1004,7 +1045,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         self.priors = priors
         self.ledger = ledger
 
-    def _reader(self) -> ArrayReader:
+    def _reader(self) -> TableReader:
         return replace(super()._reader(), least=2)
 
     def _spec(self) -> Spec:
@@ -1023,7 +1064,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
 
     @property
     def _n_features_out(self) -> int:
-        most = min(len(self.classes_) - 1, self.n_features_in_)
+        most = min(len(self.classes_) - 1, self._fitted_state().reader.d)
         return most if self.n_components is None else self.n_components
 
     def transform(self, X) -> np.ndarray:

@@ -50,7 +50,7 @@ from deciban.classifiers.base import (
     unfitted,
 )
 from deciban.data.blocks import Table
-from deciban.data.frames import column_labels, shown_names
+from deciban.data.frames import column_labels
 from deciban.display import format_list
 from deciban.errors import DataError, levels_up
 from deciban.estimation.linear import LinearScores
@@ -71,7 +71,8 @@ from deciban.models.known_parameters import GivenClasses, column_names
 from deciban.models.logistic_posterior import LogisticPosterior
 from deciban.models.posterior import LinearPosterior
 from deciban.rows import inputs
-from deciban.rows.readers import ArrayKind, ArrayReader
+from deciban.rows.coding import LINEAR, Coding
+from deciban.rows.readers import ArrayKind, ArrayReader, TableReader, warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, Rows
 from deciban.solvers.base import Solution
 from deciban.solvers.gradient import OnlineAverage
@@ -161,8 +162,18 @@ class LogisticRegression(Classifier):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows had names.
+    coef_names_ : list of str
+        Names of the columns of `coef_`: those of X, or what they are coded as, such as `sex=male` and `age missing`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they had one.
+
+    Notes
+    -----
+    A frame with categories, texts, truth values, dates, durations or missing cells is coded: each level but the most
+    frequent one is a column of 0 and 1, a missing number is the mean of its column, and missing cells have an indicator
+    where training had some. The penalty is on the coefficients of these columns divided by their standard deviations,
+    while `coef_` is in the units of the data. A level that training did not have, and a missing cell of a column that
+    had none, take the means of training: no evidence. Frames of complete numbers, and arrays, are used as they are.
 
     See Also
     --------
@@ -193,6 +204,7 @@ class LogisticRegression(Classifier):
     history_: History
     _observed: TrainingRows
     _stream: OnlineAverage
+    _coding: Coding
     _origin = ArrayKind.plain
     _means: Any = None  # (d,), of the training rows; None: they were sparse
     _parameter_constraints: dict = {
@@ -346,6 +358,18 @@ class LogisticRegression(Classifier):
         self._validate_params()
         self._learn(self._read_rows(X, y, sample_weight))
         return self
+
+    def _levels(self) -> dict[Any, list] | None:
+        return self._reader().levels
+
+    def _units(self) -> dict[Any, str]:
+        return self._reader().units
+
+    def _is_coded(self) -> bool:
+        return "_coding" in self.__dict__
+
+    def _fills_columns(self) -> bool:
+        return self._reader().fills_columns
 
     def _learn_on(self, job: BatchJob) -> None:
         settings = type(self).__name__, self.get_params(deep=False)
@@ -549,6 +573,12 @@ class LogisticRegression(Classifier):
         return self.classes_[np.minimum(drawn, len(self.classes_) - 1)]
 
     @property
+    def coef_names_(self) -> list[str]:
+        """Names of the columns of `coef_`: those of X, or what they are coded as, such as `sex=male`."""
+        self._check_fitted()
+        return self._reader().columns
+
+    @property
     def n_parameters_(self) -> int:
         """Number of free coefficients, with the intercepts."""
         self._check_fitted()
@@ -620,7 +650,8 @@ class LogisticRegression(Classifier):
         coef, bias = np.asarray(posterior.coef, dtype=np.float64), np.asarray(posterior.bias, dtype=np.float64)
         if len(coef) == 1:
             coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
-        return LinearPosterior.of(self.classes_, LinearScores(coef, bias), posterior.columns, posterior.reader, of)
+        reader = posterior.reader
+        return LinearPosterior.of(self.classes_, LinearScores(coef, bias), reader.columns, reader, of)
 
     # inference
 
@@ -676,7 +707,7 @@ class LogisticRegression(Classifier):
         return Summary.of(
             found,
             self.classes_,
-            shown_names(self),
+            self.coef_names_,
             prior=self._coefficient_prior(),
             level=level,
             robust=robust,
@@ -742,13 +773,20 @@ class LogisticRegression(Classifier):
 
     # inside: reading rows
 
-    def _unfitted_reader(self) -> ArrayReader:
+    def _unfitted_reader(self) -> TableReader:
         """The reader of rows, before any were read."""
-        return ArrayReader(type(self).__name__, keeps_kind=True)
+        return TableReader(type(self).__name__, keeps_kind=True, rule=LINEAR, complete=True)
 
     def _reader(self) -> ArrayReader:
         """The reader that knows the columns of training."""
         own = self.__dict__
+        if self._is_coded():
+            return replace(
+                self._unfitted_reader().of_coding(self._coding),
+                ignored=tuple(own.get("_left_out", ())),
+                target=own.get("target_name_"),
+                library=own.get("_library"),
+            )
         return ArrayReader(
             type(self).__name__,
             keeps_kind=True,
@@ -762,10 +800,15 @@ class LogisticRegression(Classifier):
     def _read_rows(self, X, y, sample_weight, partial: bool = False, classes: Any = None) -> ArrayRows:
         """Training rows in memory; `partial`: for `partial_fit`, where classes are named and columns may be known."""
         first = not partial or not self._is_fitted
-        found = (self._unfitted_reader() if first else self._reader()).training(X, y, first)
+        if first:
+            found = self._unfitted_reader().training(X, y, w=sample_weight)
+        else:
+            found = self._reader().training(X, y, first=False)
         reader = replace(found.reader, origin=ArrayKind.plain) if self.solver == "liblinear" else found.reader
         known = inputs.named_classes(None if first else self.classes_, classes) if partial else None
         known, codes = inputs.labels(found.y, known)
+        if found.notes is not None:
+            warn_of_odd_columns(found.notes(codes, known))
         x = found.x.rows(0, found.x.n)  # in a dtype of the kernels, converted once for all passes
         return ArrayRows(reader, known, Table(x, codes, inputs.weights(sample_weight, codes), len(known)), X)
 
@@ -829,14 +872,14 @@ class LogisticRegression(Classifier):
         """What was recorded, up to the step whose coefficients are those of the model."""
         if recorder is None:
             return None
-        return recorder.history(objective, shown_names(self), self.classes_, n_iter)
+        return recorder.history(objective, self.coef_names_, self.classes_, n_iter)
 
     def _add_to_history(self, objective: Objective, start: np.ndarray, w: np.ndarray) -> None:
         """One more entry of `history_`: from `start` to w, for the rows of this objective."""
         recorder = Recorder()
         for n_iter, parameters in enumerate((start, w)):
             recorder(n_iter, at_point(objective, parameters))
-        more, before = recorder.history(objective, shown_names(self), self.classes_, 1), self.__dict__.get("history_")
+        more, before = recorder.history(objective, self.coef_names_, self.classes_, 1), self.__dict__.get("history_")
         self.history_ = more if before is None else before.followed_by(more)
 
     def _with_known_strength(self, settings: Settings) -> Settings:
@@ -855,9 +898,10 @@ class LogisticRegression(Classifier):
     def _set_columns(self, rows: Rows) -> None:
         """Set the attributes that describe the classes and columns of the training rows."""
         reader = rows.reader
-        self.classes_, self.n_features_in_, self._origin = rows.classes, reader.d, reader.origin
+        self.classes_, self.n_features_in_, self._origin = rows.classes, reader.n_features, reader.origin
         frame_names = list(reader.labels) if reader.names is None and len(reader.labels) else None
-        self._set_or_remove(feature_names_in_=reader.names, _frame_names=frame_names, _left_out=None)
+        self._set_or_remove(feature_names_in_=reader.feature_names, _frame_names=frame_names, _left_out=None)
+        self._set_or_remove(_coding=reader.coding, _library=reader.library)
         self._name_target(reader.target)
 
     def _set_coefficients(self, objective: PenalisedLoss, w: np.ndarray, n_iter: int, C: float) -> None:
@@ -958,7 +1002,8 @@ class LogisticRegression(Classifier):
         if self._penalty_kind() != "l2":
             return Prior()
         C = self._strength()
-        return Prior(C, 1.0 / (C * self.intercept_scaling**2) if self.solver == "liblinear" else 0.0)
+        bias = 1.0 / (C * self.intercept_scaling**2) if self.solver == "liblinear" else 0.0
+        return Prior(C, bias, self._reader().scales)
 
     def _keep_training_rows(self, x: Any, y: np.ndarray, w: np.ndarray | None) -> None:
         """Keep rows, class codes and weights (class weights included) for inference; nothing is computed yet."""
@@ -995,7 +1040,7 @@ class LogisticRegression(Classifier):
 
     def _find_separation(self, observed: TrainingRows) -> Separation:
         theta = self._current_rows().theta if self._penalty_kind() == "none" else None
-        names, (x, y, w) = shown_names(self), observed.rows()
+        names, (x, y, w) = self.coef_names_, observed.rows()
         return separation(x, y, w, fit_intercept=self.fit_intercept, columns=names, classes=self.classes_, theta=theta)
 
     def _separation_of_fit(self, observed: TrainingRows) -> Separation:
@@ -1031,9 +1076,10 @@ class LogisticRegression(Classifier):
             return [
                 "an L1 penalty has no standard errors: chosen coefficients are shrunk, those left out are exactly 0"
             ]
+        of = "" if not self._is_coded() else " of coefficients of standardised columns"
         return [
             f"errors are those of the penalised estimate: the posterior's spread under a Gaussian prior of variance "
-            f"C = {self._strength():g} (Laplace), without the bias to 0; parameters are counted as effective ones"
+            f"C = {self._strength():g}{of} (Laplace), without the bias to 0; parameters are counted as effective ones"
         ]
 
     def _fit_notes(self, observed: TrainingRows, kind: str) -> list[str]:
@@ -1137,6 +1183,6 @@ def generative_attributes(model: Any) -> dict[str, Any]:
     }
     theta = reference_coding(out["coef_"], out["intercept_"], True)
     out["_observed"] = TrainingRows(None, None, None, theta, k, True, posterior.candidates)
-    if state.reader.names is not None:
-        out["feature_names_in_"] = state.reader.names
-    return out
+    reader = state.reader
+    own = {"feature_names_in_": reader.feature_names, "_coding": reader.coding, "_library": reader.library}
+    return {**out, **{name: value for name, value in own.items() if value is not None}}

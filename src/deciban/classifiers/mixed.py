@@ -311,7 +311,7 @@ class MixedNB(NaiveBayes):
                     out[field.name] = np.array([*field.levels, None], dtype=object)[values]
                 else:
                     out[field.name] = values
-        return frames.to_frame([Column(name, out[name]) for name in schema.names], reader.library), y
+        return frames.to_frame([Column(f.name, out[f.name], unit=f.unit) for f in schema.fields], reader.library), y
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -345,7 +345,8 @@ def schema_of(
         usual = every if column.levels is None else "auto"
         family = family_of(column, wanted.get(column.name, usual), len(columns), alpha, ddof)
         coded = family.block == "codes"
-        fields.append(Field(column.name, family, tuple(column.as_levels().levels or ()) if coded else None))
+        levels = tuple(column.as_levels().levels or ()) if coded else None
+        fields.append(Field(column.name, family, levels, column.unit))
     gaps = Categorical(alpha=1.0) if missing == "informative" else None
     return Schema(tuple(fields), gaps, unseen == "reserve")
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.classifiers.base import LEDGER, PRIORS, Generative, Interval, StrOptions
+from deciban.classifiers.base import LEDGER, PRIORS, CodedColumns, Generative, Interval, StrOptions
 from deciban.decision import Prior
 from deciban.display import format_list
 from deciban.errors import ColumnWarning, DataError, levels_up
@@ -29,7 +29,8 @@ from deciban.families.student import Student
 from deciban.models.feature_weights import FeatureWeights
 from deciban.models.model import Known, Spec, State, fixed_family
 from deciban.rows import inputs
-from deciban.rows.readers import ArrayReader
+from deciban.rows.coding import BINARY, INDICATORS, LEVELS
+from deciban.rows.readers import ArrayReader, TableReader
 from deciban.rows.schema import Schema
 from deciban.tallies.ledger import key_from_setting
 
@@ -119,9 +120,7 @@ class NaiveBayes(Generative):
                 present  2/4   2/3
         class            2/3   1/3
         """
-        schema = self._fitted_state().reader.schema
-        levels = None if schema is None else [field.levels or () for field in schema.fields]
-        return self._counts_table(levels, fractions)
+        return self._counts_table(self._fitted_state().reader.level_names, fractions)
 
     def _weighted_spec(self, family: Callable, prior: Prior, tune: Mapping | None = None, **more: Any) -> Spec:
         """A spec with the settings `calibrate` and `weights`."""
@@ -156,7 +155,7 @@ def candidates(setting: Any, name: str, values: tuple[float, ...]) -> dict[str, 
     return {name: values} if isinstance(setting, str) and setting == "auto" else {}
 
 
-class GaussianNB(NaiveBayes):
+class GaussianNB(CodedColumns, NaiveBayes):
     """Naive Bayes with a normal density for each column and class.
 
     X may be dense or CSR, and may hold NaN: a missing cell is ignored in training and integrated out in prediction.
@@ -210,12 +209,21 @@ class GaussianNB(NaiveBayes):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level is a column of 0 and 1, and so is True of truth values; dates are
+    numbers of days, durations of seconds. A missing cell and a level that training did not have are no evidence, also
+    in `partial_fit`, which reads rows in the coding of the first ones. Models with the same levels can be added. Frames
+    of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -293,8 +301,8 @@ class GaussianNB(NaiveBayes):
         """
         return cls._from_parameters({"theta": theta, "var": var}, class_prior, classes, feature_names, settings)
 
-    def _reader(self) -> ArrayReader:
-        return ArrayReader("GaussianNB", keeps_kind=True)
+    def _reader(self) -> TableReader:
+        return TableReader("GaussianNB", keeps_kind=True, rule=INDICATORS)
 
     def _spec(self) -> Spec:
         # scikit-learn computes the variance that smoothing refers to from unweighted rows. With feature weights, which
@@ -777,7 +785,7 @@ class ComplementNB(NaiveBayes):
         return count_tags(super().__sklearn_tags__())
 
 
-class BernoulliNB(NaiveBayes):
+class BernoulliNB(CodedColumns, NaiveBayes):
     """Naive Bayes for presence and absence; the absence of a feature is evidence too.
 
     Parameters
@@ -827,12 +835,21 @@ class BernoulliNB(NaiveBayes):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if the training rows have names.
+    coef_names_ : list of str
+        Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`.
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    Notes
+    -----
+    In a frame with categories or texts, every level is a column of 0 and 1, and so is True of truth values; of numbers,
+    dates and durations it is whether they are above their median in training. A missing cell and a level that training
+    did not have are no evidence, also in `partial_fit`, which reads rows in the coding of the first ones. Models with
+    the same levels and medians can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -901,11 +918,12 @@ class BernoulliNB(NaiveBayes):
         """
         return cls._from_parameters({"feature_prob": feature_prob}, class_prior, classes, feature_names, settings)
 
-    def _reader(self) -> ArrayReader:
-        return ArrayReader("BernoulliNB", "counts")
+    def _reader(self) -> TableReader:
+        return TableReader("BernoulliNB", "counts", rule=BINARY)
 
     def _spec(self) -> Spec:
-        return count_spec(self, Bernoulli, above=self.binarize)
+        spec = count_spec(self, Bernoulli, above=self.binarize)
+        return replace(spec, check_setup=partial(check_binarize, self.binarize, spec.check_setup))
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -1122,6 +1140,13 @@ class CategoricalNB(NaiveBayes):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    Notes
+    -----
+    In a frame with categories or texts, their levels are known by name. Numbers, dates and durations of up to ten
+    distinct values are levels, too; others are cut into ten cells of equal mass. A missing cell and a level that
+    training did not have are no evidence, also in `partial_fit`, which reads rows in the coding of the first ones.
+    Models with the same levels and cells can be added. Frames of numbers, and arrays, hold codes 0, 1, …
+
     Examples
     --------
     >>> import numpy as np
@@ -1190,8 +1215,8 @@ class CategoricalNB(NaiveBayes):
         """
         return cls._from_parameters({"feature_prob": feature_prob}, class_prior, classes, feature_names, settings)
 
-    def _reader(self) -> ArrayReader:
-        return ArrayReader("CategoricalNB", "codes")
+    def _reader(self) -> TableReader:
+        return TableReader("CategoricalNB", "codes", rule=LEVELS)
 
     def _spec(self) -> Spec:
         least: tuple = () if self.min_categories is None else tuple(np.atleast_1d(self.min_categories).tolist())
@@ -1223,6 +1248,15 @@ class CategoricalNB(NaiveBayes):
         tags.input_tags.categorical = True
         tags.input_tags.sparse = False
         return tags
+
+
+def check_binarize(above: float | None, check_alpha: Any, classes: np.ndarray, reader: Any) -> None:
+    """Raise an error for a threshold that 0 and 1 of coded columns are both above, or both not."""
+    check_alpha(classes, reader)
+    if reader.coding is not None and above is not None and not 0 <= above < 1:
+        raise DataError(
+            f"binarize is {above:g}, and columns of this frame are coded as 0 and 1\n\nhint: binarize=0, the default"
+        )
 
 
 def check_categories(given: Any, check_alpha: Any, classes: np.ndarray, reader: Any) -> None:

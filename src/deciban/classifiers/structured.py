@@ -166,7 +166,7 @@ class StructuredNB(Generative):
             if cut is None:
                 columns.append(Column(field.name, np.array([*(field.levels or ()), None], dtype=object)[values]))
             else:
-                columns.append(Column(field.name, cut.drawn(values, rng)))
+                columns.append(Column(field.name, cut.drawn(values, rng), unit=field.unit))
         return frames.to_frame(columns, state.reader.library), y
 
     def __sklearn_tags__(self):
@@ -195,9 +195,9 @@ def schema_of(cuts: Any, columns: list[Column]) -> Schema:
     fields = []
     for column in columns:
         if column.levels is None and cuts is not None:
-            fields.append(Field(column.name, NUMBERS))
+            fields.append(Field(column.name, NUMBERS, unit=column.unit))
         else:
-            fields.append(Field(column.name, LEVELS, tuple(column.as_levels().levels or ())))
+            fields.append(Field(column.name, LEVELS, tuple(column.as_levels().levels or ()), column.unit))
     return Schema(tuple(fields), reserve=True)  # an unseen level is not a missing cell
 
 

@@ -124,17 +124,9 @@ def feature_names(model: Any) -> list[str]:
 
 
 def column_types(model: Any) -> dict[str, str]:
-    """Column → its type in the model: "number", "truth" or "text"."""
-    levels = model._levels() or {}
-    return {name: _kind(levels.get(name)) for name in feature_names(model)}
-
-
-def _kind(levels: list | None) -> str:
-    if levels is None:
-        return "number"
-    if not levels:  # no categories yet, or all forgotten
-        return "text"
-    return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"
+    """Column → its type in the model: "number", "date", "truth" or "text"."""
+    levels, units = model._levels() or {}, model._units()
+    return {name: readers.column_type(levels.get(name), units.get(name)) for name in feature_names(model)}
 
 
 def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None) -> readers.Source:
@@ -146,7 +138,7 @@ def opened(model: Any, path: str, how: dict[str, Any], target: str | None = None
     known = column_types(model)
     if target is not None:
         label = model.classes_.tolist()[0]
-        known[target] = _kind([label])
+        known[target] = readers.column_type([label])
     return readers.open_path(path, types=readers.arrow_types(known), rest=readers.TEXT, **how)
 
 
@@ -243,7 +235,7 @@ class LabelledData:
 
         fitted, about = loaded(model, data, empty), deciban.model_info(model)
         column = target_of(opened(fitted, data, how), target or about.get("target"))
-        if column in column_types(fitted):
+        if column in feature_names(fitted):
             learned = about.get("target")
             other = f"its classes are those of {learned}: --target {learned}" if learned else "name another --target"
             raise DataError(f"the model reads `{column}`, which cannot be the target too\n\nhint: {other}")

@@ -1,21 +1,26 @@
 """Columns of any dataframe (pandas, polars, pyarrow, … through narwhals) or array: numeric, or codes with categories.
 
-A missing cell (NaN, None, NA, null) is NaN among numbers and code −1 among levels. No dataframe library is imported
-here.
+A missing cell (NaN, None, NA, null) is NaN among numbers and code −1 among levels. Dates and durations are numbers with
+a unit: a date or datetime is the days since 1970-01-01 (in UTC where it has a time zone; hours are a fraction), and a
+duration is its seconds, so that a column means the same in all libraries. No dataframe library is imported here.
 
 >>> import numpy as np
 >>> a, b = columns(np.array([[1.0, "x"], [2.0, None], [3.0, "x"]], dtype=object))
 >>> a.values.tolist(), b.values.tolist(), b.levels
 ([1.0, 2.0, 3.0], [0, -1, 0], ['x'])
+>>> (when,) = columns(np.array([["2000-01-01T12:00"], ["NaT"]], dtype="M8[m]"))
+>>> when.values.tolist(), when.unit, when.shown().tolist()
+([10957.5, nan], 'date', ['2000-01-01 12:00:00', None])
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib.util import find_spec
 from numbers import Real
@@ -41,6 +46,10 @@ TIMES = {  # types by the beginnings of their names in all libraries: what they 
     "duration": ("durations", SPAN_HINT),
     "time": ("times of day", DATE_HINT),
 }
+UNITS = {"": "numbers", "date": "dates", "duration": "durations"}  # units of numbers, in words
+MICROSECONDS = {"date": 86_400_000_000, "duration": 1_000_000}  # in a unit
+STEPS = {"date": "days", "duration": "seconds"}
+EPOCH = dt.datetime(1970, 1, 1)
 QUERIES = ("duckdb", "_duckdb", "ibis")  # libraries whose tables are queries
 
 
@@ -65,6 +74,7 @@ class Column:
     name: Name
     values: np.ndarray
     levels: list | None = None
+    unit: str = ""  # of numbers: "date" (days since 1970-01-01), "duration" (seconds), or ""
 
     @property
     def label(self) -> str:
@@ -83,11 +93,24 @@ class Column:
 
     def at(self, index: np.ndarray) -> Column:
         """Some of the rows."""
-        return Column(self.name, self.values[index], self.levels)
+        return replace(self, values=self.values[index])
 
     def named(self) -> np.ndarray:
         """The cells themselves: numbers, or the levels that codes stand for, None for a missing one."""
         return self.values if self.levels is None else np.array([*self.levels, None], dtype=object)[self.values]
+
+    def cells(self) -> list:
+        """The values as Python objects: numbers of a unit as dates and durations, None where one is missing."""
+        if not self.unit:
+            return self.values.tolist()
+        spans = [None if np.isnan(v) else dt.timedelta(**{STEPS[self.unit]: v}) for v in self.values.tolist()]
+        return spans if self.unit == "duration" else [None if span is None else EPOCH + span for span in spans]
+
+    def shown(self) -> np.ndarray:
+        """The cells for display: dates and durations as texts, others as `named` has them."""
+        if not self.unit:
+            return self.named()
+        return np.array([*(unit_text(value, self.unit) for value in self.values.tolist()), None], dtype=object)[:-1]
 
     def as_levels(self) -> Column:
         """The same with every distinct number a level."""
@@ -104,6 +127,21 @@ class Column:
             )
         codes = np.where(missing, -1, np.arange(len(known)))[code].astype(np.int32)
         return Column(self.name, codes, [_plain(v) for v in known[~missing].tolist()])
+
+
+def unit_text(value: float, unit: str) -> str | None:
+    """A number of a unit as a date or duration; None: it is missing.
+
+    >>> unit_text(19783.0, "date"), unit_text(5400.0, "duration")
+    ('2024-03-01', '1:30:00')
+    """
+    if np.isnan(value):
+        return None
+    microseconds = round(value * MICROSECONDS[unit])
+    if unit == "duration":
+        return str(dt.timedelta(microseconds=microseconds))
+    day = microseconds % MICROSECONDS["date"] == 0
+    return str(np.datetime64(microseconds, "us").astype("M8[D]" if day else "M8[s]")).replace("T", " ")
 
 
 def _plain(v: float) -> float | int:
@@ -350,10 +388,11 @@ def missing_rows(y: Any) -> list[int]:
 
 
 def to_frame(columns: list[Column], library: Any) -> Any:
-    """Columns of plain values as a frame of the library of that name, or (None) as an array (n, d)."""
+    """Columns of plain values (numbers of a unit become dates and durations) as a frame of the library of that name, or
+    (None) as an array (n, d)."""
     if library is None:
-        return np.stack([column.values for column in columns], axis=1)
-    data = {str(column.name): column.values.tolist() for column in columns}
+        return np.stack([np.array(column.cells()) if column.unit else column.values for column in columns], axis=1)
+    data = {str(column.name): column.cells() for column in columns}
     return nw.from_dict(data, backend=library).to_native()
 
 
@@ -406,11 +445,15 @@ def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -
 def _from_series(name: str, s: Any) -> Column:
     kind = s.dtype
     if kind.is_numeric():
-        return Column(name, _numbers(s))
+        return Column(name, numbers(s))
     if kind in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _levels(name, s)
     if kind == nw.Object:
         return from_objects(name, s.to_numpy(), typed=True)
+    if kind.is_temporal() and kind != nw.Time and s.null_count() < len(s):
+        unit = "duration" if kind == nw.Duration else "date"
+        microseconds = s.dt.total_microseconds() if unit == "duration" else s.dt.timestamp("us")
+        return Column(name, numbers(microseconds) / MICROSECONDS[unit], unit=unit)
     native = s.to_native()
     if type(getattr(native, "dtype", None)).__name__ == "SparseDtype":
         return _from_series(name, nw.from_native(native.sparse.to_dense(), series_only=True))
@@ -440,7 +483,7 @@ def in_words(kind: str) -> tuple[str, str]:
     return what, "make numbers or texts of them, or leave the column out"
 
 
-def _numbers(s: Any) -> np.ndarray:
+def numbers(s: Any) -> np.ndarray:
     native = s.to_native()
     dtype = getattr(native, "dtype", None)
     if isinstance(dtype, np.dtype):
@@ -541,6 +584,10 @@ def empty(name: Name, n: int) -> Column:
 def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
     """A column of Python objects (or of NumPy texts): numbers if all are numbers, levels if none is. One without a cell
     has levels to come, unless it holds NaN and its type says nothing (not `typed`: an array of objects)."""
+    if values.dtype.kind in "mM" and not np.isnat(values).all():
+        unit = "date" if values.dtype.kind == "M" else "duration"
+        microseconds = values.astype(f"{values.dtype.kind}8[us]").astype(np.float64)
+        return Column(name, np.where(np.isnat(values), np.nan, microseconds) / MICROSECONDS[unit], unit=unit)
     if values.dtype.kind in "mMV":
         raise unsupported_dtype_error(name, str(values.dtype))
     if values.dtype.kind in "US":
@@ -556,20 +603,23 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
             f"column `{name}` holds {what} (such as {wrong!r}, in row {row}), which are neither numeric nor "
             f"categorical\n\nhint: {hint}"
         )
-    if kinds == {"number", "level"}:
-        number, text = (next(v for v in levels if _kind(v) == kind) for kind in ("number", "level"))
-        row = int(np.flatnonzero(codes == [level is text for level in levels].index(True))[0])
+    if len(kinds) > 1:
+        first, *_, last = (kind for kind in ("number", "date", "duration", "level") if kind in kinds)
+        one, other = (next(v for v in levels if _kind(v) == kind) for kind in (first, last))
+        row = int(np.flatnonzero(codes == [level is other for level in levels].index(True))[0])
+        what = UNITS[first if first in UNITS else ""]
         raise DataError(
-            f"column `{name}` mixes numbers (such as {number!r}) with {type(text).__name__} (such as {text!r}, in row "
-            f"{row})\n\nhint: make it all numbers (missing cells as NaN or None) or all text"
+            f"column `{name}` mixes {what} (such as {one!r}) with {type(other).__name__} (such as {other!r}, in row "
+            f"{row})\n\nhint: make it all {what} (missing cells as NaN or None) or all text"
         )
     if kinds == {"level"}:
         out = _sorted_levels(name, codes, levels)
         return Column(name, out.values, [_level(one) for one in out.levels or []])
     if not kinds and len(values) and (typed or not any(isinstance(v, (float, np.floating)) for v in values.tolist())):
         return empty(name, len(values))
+    unit = next(iter(kinds & set(MICROSECONDS)), "")
     try:
-        return Column(name, np.array([*map(float, levels), np.nan])[codes])
+        return Column(name, np.array([*(_number_of(level, unit) for level in levels), np.nan])[codes], unit=unit)
     except OverflowError:
         raise DataError(
             f"column `{name}` holds an integer that is too large for a float (more than 1e308)\n\n"
@@ -580,9 +630,27 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
 def _kind(value: Any) -> str:
     if isinstance(value, (str, bytes, bool, np.bool_)) or _is_interval(value):
         return "level"
-    if isinstance(value, (Real, Decimal, np.number)) and not isinstance(value, (np.complexfloating, np.timedelta64)):
+    if isinstance(value, (dt.date, np.datetime64)):
+        return "date"
+    if isinstance(value, (dt.timedelta, np.timedelta64)):
+        return "duration"
+    if isinstance(value, (Real, Decimal, np.number)) and not isinstance(value, np.complexfloating):
         return "number"
     return "other"
+
+
+def _number_of(value: Any, unit: str) -> float:
+    """A number, date or duration as a number of its unit."""
+    if not unit:
+        return float(value)
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return float(value.astype(f"{value.dtype.kind}8[us]").astype(np.int64)) / MICROSECONDS[unit]
+    if unit == "duration":
+        return value / dt.timedelta(seconds=1)
+    if not isinstance(value, dt.datetime):
+        return float((value - EPOCH.date()).days)
+    here = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
+    return (here - EPOCH) / dt.timedelta(days=1)
 
 
 def _is_interval(value: Any) -> bool:

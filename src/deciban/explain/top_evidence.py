@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from deciban import decision
 from deciban.data import frames
 from deciban.decision import is_own
 from deciban.display import cell_text, format_decibans, is_missing
-from deciban.errors import DecibanError
+from deciban.errors import DataError, DecibanError
 from deciban.explain.text import top_word_evidence
 
 DRAWN = 400  # rows sampled from the model, whose values are the typical ones
@@ -41,6 +42,7 @@ class CellEvidence:
     interval: tuple[float | None, float | None] | None = (
         None  # from – to, where all numbers in it have the same evidence
     )
+    unit: str = ""  # of numbers: "date", "duration", or ""
 
     def __str__(self) -> str:
         return f"{self._cell()}: {format_decibans(self.decibans)} decibans"
@@ -48,10 +50,21 @@ class CellEvidence:
     def _cell(self) -> str:
         low, high = self.interval or (None, None)
         if low is not None:
-            return f"{self.column} ≥ {low:.4g}" if high is None else f"{self.column} {low:.4g}–{high:.4g}"
+            first = self._shown(low, f"{low:.4g}")
+            return (
+                f"{self.column} ≥ {first}"
+                if high is None
+                else f"{self.column} {first}–{self._shown(high, f'{high:.4g}')}"
+            )
         if high is not None:
-            return f"{self.column} < {high:.4g}"
-        return self.column if self.value is None else f"{self.column} = {cell_text(self.value)}"
+            return f"{self.column} < {self._shown(high, f'{high:.4g}')}"
+        return (
+            self.column if self.value is None else f"{self.column} = {self._shown(self.value, cell_text(self.value))}"
+        )
+
+    def _shown(self, value: Any, plain: str) -> str:
+        """A number of a unit as a date or duration; any other value as it is written."""
+        return str(frames.unit_text(value, self.unit)) if self.unit else plain
 
     __repr__ = __str__
 
@@ -85,7 +98,7 @@ def top_evidence(model: Any, n: int = 5) -> dict[Any, list[CellEvidence]]:
             label: [CellEvidence(one.word, None, one.decibans) for one in words if one.decibans > LEAST]
             for label, words in top_word_evidence(model, n).items()
         }
-    names = frames.shown_names(model)
+    names = model._posterior().columns if model._is_coded() else frames.shown_names(model)
     try:
         cells = _typical(model)
         with warnings.catch_warnings():
@@ -96,10 +109,11 @@ def top_evidence(model: Any, n: int = 5) -> dict[Any, list[CellEvidence]]:
     except (DecibanError, AttributeError, ValueError):
         return {label: [] for label in model.classes_.tolist()}
     out: dict[Any, list[CellEvidence]] = {}
+    units = model._units()
     for c, label in enumerate(model.classes_.tolist()):
         best = [(decibans[:, c].argmax(), decibans[:, c].max()) for decibans in scores]
         found = [
-            CellEvidence(name, cells[j][at], float(size), _interval(steps[j], cells[j][at]))
+            CellEvidence(name, cells[j][at], float(size), _interval(steps[j], cells[j][at]), units.get(name, ""))
             for j, (name, (at, size)) in enumerate(zip(names, best, strict=True))
             if size > LEAST
         ]
@@ -142,6 +156,8 @@ def _interval(steps: np.ndarray | None, value: Any) -> tuple[float | None, float
 
 def _typical(model: Any) -> list[list]:
     """Typical values of each column: all categories, or quantiles of the numbers."""
+    if model._is_coded():
+        return [_some(np.asarray(values)) for values in model._posterior().candidates()]
     drawn, _ = model.sample(DRAWN, random_state=0)
     columns = frames.columns(drawn if frames.is_frame(drawn) else np.asarray(drawn))
     out = []
@@ -154,6 +170,13 @@ def _typical(model: Any) -> list[list]:
             inside = [cell for cell in given if low <= cell <= high]
             out.append(sorted(set(np.quantile(inside or [low, high], PLACES, method="nearest").tolist())))
     return out
+
+
+def _some(values: np.ndarray) -> list:
+    """Categories that are not missing, or quantiles of numbers."""
+    if values.dtype.kind != "f":
+        return [value for value in values.tolist() if value is not None][:LEVELS]
+    return sorted(set(np.quantile(values, PLACES, method="nearest").tolist()))
 
 
 def _seen(model: Any, d: int) -> list[tuple[float, float]]:
@@ -170,11 +193,24 @@ def _seen(model: Any, d: int) -> list[tuple[float, float]]:
 def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:
     """Decibans for each class of rows in which only column j has a value, less those of a row without values.
     (len(values), k)"""
+    if model._is_coded():
+        return _alone_coded(model._posterior(), j, values, d)
     rows = np.full((len(values) + 1, d), np.nan, dtype=object if isinstance(values[0], str | bool) else np.float64)
     for at, value in enumerate(values):
         rows[at, j] = value
     decibans = np.asarray(model.decibans(_as_learned(model, rows)))
     return decibans[:-1] - decibans[-1]
+
+
+def _alone_coded(posterior: Any, j: int, values: list, d: int) -> np.ndarray:
+    """The same for coded columns: the other columns have no evidence."""
+    columns = [np.full(len(values), np.nan) for _ in range(d)]
+    columns[j] = np.array([*values, None], dtype=object)[:-1]
+    (base, parts, *_), _ = posterior.scale_evidence(posterior.block_of(columns))
+    if parts.shape[2] != d:
+        raise DataError("columns interact\n\nhint: `explain` shows the joint part of a row")
+    odds = decision.log_odds(base + parts[:, :, j], None) - decision.log_odds(base[None, :], None)
+    return decision.DECIBAN * odds
 
 
 def _as_learned(model: Any, rows: np.ndarray) -> Any:
@@ -183,8 +219,8 @@ def _as_learned(model: Any, rows: np.ndarray) -> Any:
     library = state.reader.library if state is not None and state.reader.schema is not None else None
     if library is None:
         return rows
-    columns = [
-        frames.Column(name, np.array([None if is_missing(c) else c for c in rows[:, j]], dtype=object))
-        for j, name in enumerate(model.feature_names_in_)
-    ]
+    columns = []
+    for one, cells in zip(state.reader.schema.fields, rows.T, strict=True):
+        values = np.array([None if is_missing(c) else c for c in cells], dtype=np.float64 if one.unit else object)
+        columns.append(frames.Column(one.name, values, unit=one.unit))
     return frames.to_frame(columns, library)

@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.data import frames
 from deciban.data.blocks import ColumnBlock
 from deciban.data.frames import Column, arrow_levels, empty, unsupported_dtype_error
 from deciban.display import format_list
@@ -52,7 +53,7 @@ def kind(given: pa.DataType) -> str | None:
         return kind(given.value_type) and LEVEL
     if pa.types.is_null(given):
         return None
-    if _numeric(given):
+    if _numeric(given) or _timed(given):
         return NUMBER
     return LEVEL if pa.types.is_boolean(given) or _text(given) else "neither"
 
@@ -66,6 +67,11 @@ def column_kind_or(column: pa.Array, known: str | None) -> str:
 
 def _numeric(given: pa.DataType) -> bool:
     return pa.types.is_integer(given) or pa.types.is_floating(given) or pa.types.is_decimal(given)
+
+
+def _timed(given: pa.DataType) -> bool:
+    """Whether cells are dates or durations."""
+    return pa.types.is_date(given) or pa.types.is_timestamp(given) or pa.types.is_duration(given)
 
 
 def _text(given: pa.DataType) -> bool:
@@ -122,11 +128,13 @@ def to_numpy(column: pa.Array, name: str) -> np.ndarray:
 
 def _not_numeric_error(column: pa.Array, name: str) -> DataError:
     row = int(np.argmax(column.is_valid().to_numpy(zero_copy_only=False)))
-    if not _text(column.type):
+    if not _text(column.type) and not _timed(column.type):
         return unsupported_dtype_error(name, str(column.type))
+    what = "text" if _text(column.type) else frames.in_words(str(column.type))[0]
     return DataError(
-        f"column `{name}` holds text, {column[row].as_py()!r} in row {row}\n\n"
-        "hint: MixedNB takes such columns; or encode it as numbers, or exclude it: features=[…]"
+        f"column `{name}` holds {what}, {column[row].as_py()!r} in row {row}\n\n"
+        "hint: MixedNB learns from batches of such columns; `fit` on a frame of all rows codes them for others; or "
+        "exclude it: features=[…]"
     )
 
 
@@ -145,6 +153,11 @@ def _column(column: pa.Array, name: str, wanted: str | None) -> Column:
         return empty(name, len(column))
     if found == LEVEL:
         return arrow_levels(name, column)
+    if _timed(column.type):
+        unit = "duration" if pa.types.is_duration(column.type) else "date"
+        if column.null_count == len(column):
+            return Column(name, np.full(len(column), np.nan), unit=unit)
+        return frames.columns(pa.table({name: column}))[0]
     return Column(name, np.asarray(to_numpy(column, name), dtype=np.float64))
 
 
@@ -223,13 +236,29 @@ def table_from_dict(columns: Mapping[str, Any]) -> pa.Table:
     return pa.table({name: pa.array(list(cells)) for name, cells in columns.items()})
 
 
+def column_type(levels: list | None, unit: str | None = None) -> str:
+    """What a column with these levels, or numbers of this unit, holds: "number", "date", "truth" or "text".
+
+    >>> column_type(None), column_type(["a"]), column_type(None, "date")
+    ('number', 'text', 'date')
+    """
+    if unit == "date":
+        return "date"
+    if levels is None:
+        return "number"
+    if not levels:  # no categories yet, or all forgotten, or the column is not used
+        return "text"
+    return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"
+
+
 def arrow_types(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
-    """Arrow types for columns that are "number", "truth" or "text".
+    """Arrow types for columns that are "number", "date", "truth" or "text".
 
     >>> arrow_types({"wind": "number"})["wind"]
     DataType(double)
     """
-    kinds = {"number": pa.float64(), "truth": pa.bool_(), "text": pa.dictionary(pa.int32(), pa.string())}
+    texts = pa.dictionary(pa.int32(), pa.string())
+    kinds = {"number": pa.float64(), "date": pa.timestamp("us"), "truth": pa.bool_(), "text": texts}
     return {name: kinds[kind] for name, kind in columns.items()}
 
 

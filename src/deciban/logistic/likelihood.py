@@ -19,7 +19,7 @@ of coefficients, which for their k − 1 differences, each column by itself, is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -47,15 +47,18 @@ def reference_coding(coef: np.ndarray, intercept: np.ndarray, fit_intercept: boo
 
 @dataclass(frozen=True)
 class Prior:
-    """The Gaussian prior that corresponds to an L2 penalty: variance C of every coefficient; `bias` is the precision of
-    the intercept, 0 if it has no penalty."""
+    """The Gaussian prior that corresponds to an L2 penalty: variance C of every coefficient, divided by the squares of
+    `scales` (d,), if there are any; `bias` is the precision of the intercept, 0 if it has no penalty."""
 
     C: float = np.inf
     bias: float = 0.0
+    scales: np.ndarray | None = field(default=None, compare=False)
 
     def precision(self, m: int, p: int, intercept: bool) -> np.ndarray:
         """Λ of the differences, (q, q) with q = m p."""
         each = np.full(p, 0.0 if np.isinf(self.C) else 1.0 / self.C)
+        if self.scales is not None:
+            each[int(intercept) :] *= self.scales**2
         each[: int(intercept)] = self.bias
         return np.kron(shared(m), np.diag(each))
 
@@ -64,7 +67,8 @@ class Prior:
         m, p = theta.shape
         square = float(theta.ravel() @ self.precision(m, p, intercept) @ theta.ravel())
         proper = p if self.bias > 0 or not intercept else p - 1
-        scale = (p - intercept) * np.log(self.C) - (np.log(self.bias) if proper == p and intercept else 0.0)
+        scale = (p - intercept) * np.log(self.C) - (0.0 if self.scales is None else 2 * np.log(self.scales).sum())
+        scale -= np.log(self.bias) if proper == p and intercept else 0.0
         return 0.5 * (proper * np.linalg.slogdet(shared(m))[1] - m * (proper * np.log(2 * np.pi) + scale) - square)
 
 

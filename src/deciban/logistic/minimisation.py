@@ -100,7 +100,10 @@ def _reduction(name: str, objective: Any) -> Scaled | ReducedObjective | None:
     """An equivalent objective that is easier to minimise, if there is one."""
     if not objective.in_memory:
         return None
-    return Scaled.of(objective) if name == "sgd" else ReducedObjective.where_it_pays(objective)
+    d, penalty = objective.d, objective.ridge + objective.lasso
+    if name == "sgd" or (np.ptp(penalty[:d]) > 0 and not penalty[d:].any()):  # columns are scaled by the penalty
+        return Scaled.of(objective)
+    return ReducedObjective.where_it_pays(objective)
 
 
 def _centred(objective: Any, answer: Solution) -> Solution:

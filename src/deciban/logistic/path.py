@@ -254,21 +254,23 @@ def null_parameters(objective: Objective) -> np.ndarray:
     return out.ravel()
 
 
-def grid(objective: Objective, l1_ratio: float) -> np.ndarray:
+def grid(objective: Objective, l1_ratio: float, scales: np.ndarray | None = None) -> np.ndarray:
     """Values of C from a penalty that leaves nearly no coefficients to hardly any penalty. They do not depend on the
-    number of rows or the units of columns.
+    number of rows or the units of columns, nor on `scales` (d,) that the penalty divides columns by.
 
     L2: a coefficient of curvature h, at the fit without columns, is shrunk by the factor h C / (1 + h C).
     """
     free = replace(objective, ridge=np.zeros(objective.p), lasso=np.zeros(objective.p))
     start, d = null_parameters(objective), objective.d
     if l1_ratio > 0:
-        pull = np.abs(objective.table(free.slope(start)[1])[:, :d]).max(initial=0.0)
+        pulls = np.abs(objective.table(free.slope(start)[1])[:, :d])
+        pull = (pulls if scales is None else pulls / scales).max(initial=0.0)
         first = l1_ratio / pull * (1 - 1e-9) if pull > 0 else 1e-2
         decades = 4.0 - np.log10(l1_ratio)
         return first * 10.0 ** (np.arange(round(CORNERED * decades) + 1) / CORNERED)
     first, second = free.diagonal(start)
     curvature = Columns.of(first, second, free.intercept).diagonal[:, :d].max(axis=0, initial=0.0)
+    curvature = curvature if scales is None else curvature / scales**2
     felt = curvature[curvature > max(TINY * curvature.max(initial=0.0), LEAST_CURVATURE)]
     felt = felt if len(felt) else np.array([1.0])
     ends = np.log10([0.1 / felt.sum(), 1e4 / felt.min()]) * SMOOTH
@@ -282,20 +284,24 @@ class LeaveOneOutScore:
     rows: Leverage
     w: np.ndarray | None
     bias: float  # penalty of the intercept, times C
+    scales: np.ndarray | None = None  # (d,), that the penalty divides columns by
     name = "leave-one-out"
 
     @classmethod
-    def of(cls, objective: Objective, times: np.ndarray | None, bias: float = 0.0) -> LeaveOneOutScore:
+    def of(
+        cls, objective: Objective, times: np.ndarray | None, bias: float = 0.0, scales: np.ndarray | None = None
+    ) -> LeaveOneOutScore:
         """`times` (n,): how many rows each row stands for."""
         rows = objective.rows
-        return cls(Leverage.of(rows.x, rows.y, rows.w, rows.k, objective.intercept, times), rows.w, bias)
+        return cls(Leverage.of(rows.x, rows.y, rows.w, rows.k, objective.intercept, times), rows.w, bias, scales)
 
     def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
         table, last = objective.table(w), objective.d
         bias = table[:, last] if objective.intercept else np.zeros(1)
         theta = reference_coding(table[:, :last], bias, objective.intercept)
         with np.errstate(all="ignore"):
-            return mean_loss(self.rows.without(theta, Prior(C, self.bias / C)), objective.rows.y, self.w)
+            prior = Prior(C, self.bias / C, self.scales)
+            return mean_loss(self.rows.without(theta, prior), objective.rows.y, self.w)
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,7 +361,7 @@ def scorer(
         if how == "loo" and objective.lasso.any():
             raise DataError("leave-one-out needs a penalty without a corner\n\nhint: held_out=5, or l1_ratio=0")
         if how == "loo" or is_narrow(objective):
-            return LeaveOneOutScore.of(objective, times, settings.bias_l2)
+            return LeaveOneOutScore.of(objective, times, settings.bias_l2, settings.scales(objective))
         how = min(FOLDS, rows.n)
     if isinstance(how, Integral) and 2 <= int(how) <= rows.n:
         return FoldScore(folds_with_copies_together(objective.x, rows.y, int(how), rows.w), minimise)
@@ -396,11 +402,12 @@ def fit_path(
     given, for a splitter. stop: see `walk`. most: with more coefficients in all, only the best fit keeps its own.
     """
     start = null_parameters(objective)
-    strengths = grid(objective, settings.ratio) if Cs is None else check_strengths(Cs)
+    scales = settings.scales(objective)
+    strengths = grid(objective, settings.ratio, scales) if Cs is None else check_strengths(Cs)
     with progress.progress_bar(verbose, "path") as advance:
 
         def minimise(f: Objective, w: np.ndarray) -> Solution:
-            C = 1.0 / (f.ridge[0] + f.lasso[0])
+            C = settings.C * (objective.ridge[0] + objective.lasso[0]) / (f.ridge[0] + f.lasso[0])
             share = np.searchsorted(strengths, 0.999 * C) / len(strengths)
             watch = progress.solver_callback(advance, f"C = {C:.3g}", share)
             return minimisation.minimise(settings.solver, f, w, tol, max_iter, watch)

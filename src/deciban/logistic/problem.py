@@ -49,7 +49,7 @@ class Problem:
         rows, sums = rows.discover(tally_classes, 0 if rows.in_memory else sample_size(rows.reader.d))
         factors = class_factors(class_weight, rows.classes, sums.n)
         mass = sums.n if factors is None else sums.n * factors
-        ridge, lasso = settings.penalties(rows.reader.d, intercept)
+        ridge, lasso = settings.penalties(rows.reader.d, intercept, rows.reader.scales)
         objective: Objective | BatchObjective
         if isinstance(rows, ArrayRows):
             objective = Objective(weigh_classes(rows.table, factors), ridge, lasso)

@@ -73,9 +73,19 @@ class Settings:
         out = replace(self, l2=t * self.l2, l1=t * self.l1, bias_l2=t * self.bias_l2, bias_l1=t * self.bias_l1)
         return replace(out, C=C, candidates=None)
 
-    def penalties(self, d: int, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
-        """(ridge, lasso) of d columns; see `objective.penalties`."""
-        return penalties(d, self.l2, self.l1, intercept, self.bias_l2, self.bias_l1)
+    def penalties(self, d: int, intercept: bool, scales: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(ridge, lasso) of d columns, see `objective.penalties`; `scales` (d,): that they are divided by."""
+        ridge, lasso = penalties(d, self.l2, self.l1, intercept, self.bias_l2, self.bias_l1)
+        if scales is not None:
+            ridge[:d] *= scales**2
+            lasso[:d] *= scales
+        return ridge, lasso
+
+    def scales(self, objective: Objective) -> np.ndarray | None:
+        """The `scales` of an objective with these penalties, (d,); None: all are 1."""
+        d = objective.d
+        out = np.sqrt(objective.ridge[:d] / self.l2) if self.l2 else objective.lasso[:d] / self.l1
+        return None if (out == 1.0).all() else out
 
     def rescaled(self, objective: Objective, C: float) -> Objective:
         """An objective with these penalties, as one with the penalties of another C."""

@@ -31,6 +31,7 @@ from deciban.gaussian.covariance import DenseCovariance
 from deciban.models.calibration import Calibration
 from deciban.models.known_parameters import check_given
 from deciban.models.model import State, empty_block, tally_of, with_ledger
+from deciban.rows.coding import Coding
 from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
 from deciban.storage.invariants import ROUNDING, labels_fault, squares_fault, tally_fault
@@ -94,10 +95,13 @@ def _check_names(model: Any) -> None:
 def _check_state(model: Generative, state: Any) -> None:
     require(isinstance(state, State), "it has no state")
     reader, k, d = state.reader, len(model.classes_), model.n_features_in_
-    require(np.array_equal(state.classes, model.classes_) and reader.d == d, "its state has other classes or columns")
-    names = vars(model).get("feature_names_in_")
-    same = reader.names is None if names is None else names is reader.names or np.array_equal(names, reader.names)
+    _check_coding(reader.coding, reader)
+    fine = np.array_equal(state.classes, model.classes_) and reader.n_features == d
+    require(fine, "its state has other classes or columns")
+    names, own = vars(model).get("feature_names_in_"), reader.feature_names
+    same = own is None if names is None else names is own or np.array_equal(names, own)
     require(same, "its state has other names")
+    d = reader.d
     if isinstance(reader, ColumnReader):
         _check_schema(reader.known, d)
     else:
@@ -121,6 +125,13 @@ def _check_state(model: Generative, state: Any) -> None:
     w = state.weights
     fine = w is None or (_is_finite(w.table, (k, d)) and _is_finite(w.bias, (k,)))
     require(fine, "its weights are not of its columns and classes")
+
+
+def _check_coding(coding: Any, reader: Any) -> None:
+    """Check how the columns of a frame are coded, and that the model has these columns."""
+    if coding is not None:
+        require(isinstance(coding, Coding) and coding.sound(), "its coding is none")
+        require(reader.d == coding.d and list(reader.names) == coding.labels, "its coding is not of its columns")
 
 
 def _check_calibration(c: Any, k: int) -> None:
@@ -285,6 +296,12 @@ def _check_text(model: Any) -> None:
 
 def _check_linear(model: Any) -> None:
     k, d = len(model.classes_), model.n_features_in_
+    coding = vars(model).get("_coding")
+    if coding is not None:
+        require(isinstance(coding, Coding) and coding.sound(), "its coding is none")
+        names = vars(model).get("feature_names_in_")
+        require(names is not None and coding.names == list(names), "its coding is not of its columns")
+        d = coding.d
     m = 1 if k == 2 else k
     shapes = {"coef_": (m, d), "intercept_": (m,), "class_count_": (k,)}
     for name, shape in shapes.items():

@@ -22,7 +22,6 @@ its words are used as features.
 
 from __future__ import annotations
 
-import re
 import textwrap
 import time
 import warnings
@@ -63,22 +62,8 @@ from deciban.metrics import prior_log_loss
 from deciban.model_selection.cross_validation import CrossValidation, cross_validate_folds, not_scored_note
 from deciban.model_selection.labelled_rows import LabelledRows
 from deciban.rows import inputs
+from deciban.rows.column_use import FREE, drop_reason
 from deciban.rows.sampling import folds_by_content, sample_rows
-
-FEW = 20  # so many categories are never too many
-OWN = 0.5  # categories per value above which a column is an identifier
-LONG = 40  # mean length, in characters, above which a column is free text
-FREE = "is free text"
-MOSTLY = 0.8  # share of the values that must look like dates (numbers) for a column to be of dates (numbers)
-TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
-DATES = re.compile(
-    rf"(\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}|\d{{1,2}}\.? \w{{3,9}}\.? \d{{4}}|"
-    rf"\w{{3,9}}\.? \d{{1,2}},? \d{{4}})([T ]+{TIME}( ?[AaPp][Mm])?( ?(Z|[+-]\d{{2}}:?\d{{2}}))?)?|{TIME}"
-)
-NUMBER = re.compile(r"[-+−]?[$€£¥₹]? ?[-+−]?\d[\d.,'\u00a0\u202f]*([eE][-+]?\d+)? ?[%$€£¥₹]?")
-IDENTIFIER = re.compile(
-    r"(^|[\W_])(id|key|uuid|guid|index|idx|no|nr|num|number|code|ref)$|[a-z](Id|ID|Nr|No)$", re.ASCII
-)
 
 
 @dataclass(frozen=True)
@@ -102,7 +87,7 @@ class ColumnSummary:
     def from_data(cls, X: Any) -> ColumnSummary:
         """Summarise the columns of a frame or an array."""
         found = _columns(X)
-        reasons = {name: c if isinstance(c, str) else _drop_reason(c) for name, c in found}
+        reasons = {name: c if isinstance(c, str) else drop_reason(c) for name, c in found}
         dropped_columns = {name: reason for name, reason in reasons.items() if reason}
         columns = [column for name, column in found if not isinstance(column, str) and name not in dropped_columns]
         numeric = all(column.levels is None for column in columns)
@@ -207,42 +192,6 @@ def _readable_columns(X: Any, names: list[Any]) -> list[tuple[Any, frames.Column
             return [(names[0], str(error).partition("\n\n")[0].removeprefix(f"column `{names[0]}` "))]
     half = len(names) // 2
     return [*_readable_columns(X, names[:half]), *_readable_columns(X, names[half:])]
-
-
-def _drop_reason(column: frames.Column) -> str:
-    """Why a column is dropped; "" if it is kept."""
-    given = int((~column.missing).sum())
-    if not given:
-        return "has no values"
-    if column.levels is None:
-        return _drop_reason_of_numbers(column)
-    levels = [str(level) for level in column.levels]
-    if len(levels) <= max(FEW, OWN * given):
-        return ""
-    for what, pattern in (("dates", DATES), ("numbers as text", NUMBER)):
-        fits = [pattern.fullmatch(level.strip()) is not None for level in levels]
-        if np.mean(fits) >= MOSTLY:
-            other = next((f", but {level!r} does not" for level, fit in zip(levels, fits, strict=True) if not fit), "")
-            return (
-                f"holds {what}: {100 * np.mean(fits):.0f} % of the values look like {levels[fits.index(True)]!r}{other}"
-            )
-    return FREE if np.mean([len(level) for level in levels]) > LONG else "is an identifier (nearly all values differ)"
-
-
-def _drop_reason_of_numbers(column: frames.Column) -> str:
-    """Why a numeric column is dropped: all its values are different whole numbers, and they are equally spaced or the
-    column's name is that of a key. "" if it is kept."""
-    values = np.sort(np.asarray(column.values, dtype=np.float64)[~column.missing])
-    if len(values) <= FEW or (values != np.floor(values)).any():
-        return ""
-    steps = np.diff(values)
-    if steps.min() == 0:
-        return ""
-    if len(values) == len(column.values) and steps.min() == steps.max():
-        return "is a row number" + ("" if steps[0] == 1 else f", in steps of {steps[0]:g}")
-    if IDENTIFIER.search(str(column.name)):
-        return "is an identifier, by its name and a different number in each row"
-    return ""
 
 
 MOST = 10_000  # rows that are used at most, sampled class by class

@@ -106,7 +106,7 @@ class Rows:
         total: int,
     ):
         self.table, self.at, self.y, self.classes = table, at, y, classes
-        self.columns = [frames.Column(c.name, c.values[at], c.levels) for c in columns]
+        self.columns = [c.at(at) for c in columns]
         self.prior = np.bincount(y, minlength=len(classes)) / len(y)
         self.base = metrics.prior_log_loss(y)
         self.all = f"{len(y):,} of {total:,} rows" if len(y) < total else "the rows"

@@ -45,7 +45,6 @@ class LogisticPosterior:
     means: Callable[[], np.ndarray | None]  # (d,), of the training rows; None: they were sparse
     ranges: Callable[[], list[np.ndarray] | None]  # values of each column at which its scale is drawn
     splits: ClassVar[bool] = True
-    anchored: ClassVar[bool] = False  # evidence is counted from 0, not from the values of a column
 
     def under(self, priors: Any) -> LogisticPosterior:
         with np.errstate(divide="ignore"):
@@ -112,11 +111,17 @@ class LogisticPosterior:
     # evidence by column
 
     @property
+    def anchored(self) -> bool:
+        """Of numbers, evidence is counted from 0, not from the values of a column."""
+        return self.reader.coding is not None
+
+    @property
     def columns(self) -> list[str]:
-        return self.reader.columns
+        return self.reader.shown_columns
 
     def candidates(self) -> list[np.ndarray] | None:
-        return self.ranges()
+        found = self.ranges()
+        return None if found is None else self.reader.candidates(found)
 
     def block_of(self, columns: list[np.ndarray]) -> Block:
         return self.reader.block_of(columns)
@@ -134,11 +139,14 @@ class LogisticPosterior:
             coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
         coef, bias = coef.astype(np.float64), bias.astype(np.float64)
         at, start = self._start(baseline)
-        if at is None:
-            return LogisticEvidence(bias + self.shift, cells[:, None, :] * coef, self.columns, cells, start)
-        row = check_baseline(at, x.d)
-        parts = (cells - row)[:, None, :] * coef
-        return LogisticEvidence(bias + coef @ row + self.shift, parts, self.columns, cells, start)
+        row = np.zeros(x.d) if at is None else check_baseline(at, x.d)
+        parts = self.reader.shown_parts((cells if at is None else cells - row)[:, None, :] * coef)
+        shown = cells if self.reader.coding is None else self.reader.cells(X, x)
+        return LogisticEvidence(bias + coef @ row + self.shift, parts, self.columns, shown, start)
+
+    def scale_evidence(self, x: Block) -> tuple[LogisticEvidence, str]:
+        found = self.evidence(x, None)
+        return found, found.start
 
     def _start(self, baseline: Any) -> tuple[Any, str]:
         """(the baseline, or None for a row of zeros, its name)."""

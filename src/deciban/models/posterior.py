@@ -275,8 +275,8 @@ class Posterior:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns."""
-        return self.reader.columns
+        """Names of the columns that evidence is shown of."""
+        return self.reader.shown_columns
 
     def candidates(self) -> list[np.ndarray] | None:
         """Values of each column at which its scale in a nomogram is drawn: ascending floats, or levels of any type.
@@ -304,8 +304,12 @@ class Posterior:
             parts = self._parts_of_impossible(parts, x)
         cells = self.reader.cells(X, x)
         if split or self.reader.d == 1:
-            return Evidence(base, parts, self.columns, cells)
+            return Evidence(base, self.reader.shown_parts(parts), self.columns, cells)
         return Evidence(base, parts, [TOGETHER], _joined_cells(cells))
+
+    def scale_evidence(self, x: Block) -> tuple[Evidence, str]:
+        """(the evidence of rows of `block_of`, what it is counted from)"""
+        return self.evidence(x), "prior"
 
     def factors(self, X: Any, tally: Any) -> FactoredRows:
         """p(x | class) of rows as a product of factors, with the counts of the tally that the parameters come from;
@@ -329,7 +333,7 @@ class Posterior:
             inputs.raise_not_finite(x, self.reader.names)
         with np.errstate(all="ignore"):
             found = self.scores.family.cell_factors(tally, self.scores.params, x)
-        return FactoredRows(self.added, found, self.columns, self.reader.cells(X, x))
+        return FactoredRows(self.added, found, self.reader.columns, self.reader.model_cells(X, x))
 
     # inside
 
@@ -445,7 +449,7 @@ def _joined_cells(cells: np.ndarray) -> np.ndarray:
     """The cells of each row as one text; None where all of them are missing."""
     texts = [", ".join(cell_text(cell) for cell in row[:3]) + ", …" * (len(row) > 3) for row in cells]
     out = np.array([*texts, None], dtype=object)[:-1]
-    out[np.isnan(cells).all(axis=1)] = None
+    out[[all(map(display.is_missing, row)) for row in cells]] = None
     return out[:, None]
 
 
@@ -641,7 +645,7 @@ class LinearPosterior:
                 classes, scores = classes[::-1], scores.taken([1, 0])
         if len(classes) == 2:
             scores = scores.difference()
-        names = columns if scores.terms is None else [term_name(term, columns, reader.schema) for term in scores.terms]
+        names = columns if scores.terms is None else [term_name(term, columns, reader) for term in scores.terms]
         return cls(classes, scores, names, reader)
 
     @property
@@ -732,7 +736,7 @@ def _dense_cells(block: Block) -> np.ndarray:
     return np.asarray(block.values) if isinstance(block, Codes) else block.rows(0, block.n).dense()  # type: ignore[union-attr]
 
 
-def term_name(term: Term, columns: list[str], schema: Any) -> str:
+def term_name(term: Term, columns: list[str], reader: Any) -> str:
     """The name of a column of a design: `size`, `size²`, `size·age`, `sky=grey`, `sky missing`."""
     at = term.columns or term.places
     first, last = columns[at[0]], columns[at[-1]]
@@ -740,9 +744,10 @@ def term_name(term: Term, columns: list[str], schema: Any) -> str:
         return f"{first}²" if at[0] == at[1] else f"{first}·{last}"
     if term.level is None:
         return first
-    if schema is None:
+    schema, known = reader.schema, reader.level_names
+    if known is None:
         return first if term.levels == 2 else f"{first}={term.level}"
-    if schema.gaps is not None and term.block == len(schema.groups) - 1:
+    if schema is not None and schema.gaps is not None and term.block == len(schema.groups) - 1:
         return f"{first} missing"
-    levels = schema.fields[at[0]].levels
+    levels = known[at[0]]
     return f"{first}={levels[term.level] if term.level < len(levels) else '(unseen)'}"

@@ -37,7 +37,7 @@ cells at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -243,7 +243,7 @@ def coded(network: Network, rows: Any, read: Mapping[Any, Any] | None = None) ->
                 f"rows of {len(columns)} columns for a network of {len(network.names)} nodes\n\n"
                 "hint: give a column for each node in their order, or a frame with names"
             )
-        columns = [frames.Column(name, c.values, c.levels) for name, c in zip(network.names, columns, strict=True)]
+        columns = [replace(c, name=name) for name, c in zip(network.names, columns, strict=True)]
     unknown = [column.name for column in columns if column.name not in network.place]
     if unknown:
         raise DataError(

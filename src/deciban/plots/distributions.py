@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -160,7 +160,7 @@ class ColumnDensity:
         rows = self.state.posterior.block_of(columns)
         with np.errstate(all="ignore"):
             if family.has_parts:
-                out = family.parts(params, rows)[:, :, self.places].sum(axis=2)
+                out = self.state.reader.shown_parts(family.parts(params, rows))[:, :, self.places].sum(axis=2)
             else:
                 out = family.loglik(params, rows)
             common = family.carrier(params, rows)  # the factor that all classes share
@@ -494,7 +494,7 @@ def _column(X: Any) -> frames.Column:
         raise DataError(f"X has {len(table)} columns\n\nhint: a sigmoid is drawn over one; see `decision_regions`")
     if table[0].levels is not None:
         raise DataError(f"column `{table[0].name}` holds no numbers\n\nhint: see `densities`")
-    return frames.Column(table[0].name, np.asarray(table[0].values, dtype=np.float64))
+    return replace(table[0], values=np.asarray(table[0].values, dtype=np.float64))
 
 
 def _name(column: frames.Column, model: Any) -> str:
@@ -526,7 +526,7 @@ def _probabilities(model: Any, X: Any, column: frames.Column, at: np.ndarray) ->
     library = frames.library(X) if frames.is_frame(X) else None
     with warnings.catch_warnings():  # an array for a model that knows the column's name
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        return np.asarray(model.predict_proba(frames.to_frame([frames.Column(column.name, at)], library)))
+        return np.asarray(model.predict_proba(frames.to_frame([replace(column, values=at)], library)))
 
 
 def _turns(at: np.ndarray, curve: np.ndarray) -> list[float]:

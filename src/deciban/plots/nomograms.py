@@ -102,7 +102,7 @@ def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None
     found = _given(values, called, None if own is None else own.candidates())
     axes = [_axis(candidates) for candidates in found]
     if own is not None and own.anchored:
-        (prior, parts), start = _weigh(own, a, b, [axis[0] for axis in axes]), "prior"
+        prior, parts, start = _weigh(own, a, b, [axis[0] for axis in axes])
     else:
         prior, parts, start = _linear(model, a, b, axes)
     out = [
@@ -195,15 +195,15 @@ def _axis(candidates: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     return grid, tuple(np.searchsorted(grid, ticks) for ticks in rounds)
 
 
-def _weigh(posterior: Any, a: int, b: int, columns: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
-    """(prior, evidence of each column's values) from the model's own account of itself."""
+def _weigh(posterior: Any, a: int, b: int, columns: list[np.ndarray]) -> tuple[float, list[np.ndarray], str]:
+    """(prior, evidence of each column's values, what the prior is) from the model's own account of itself."""
     most = max(1, *(len(column) for column in columns))
     filled = [_stretch(column, most) for column in columns]
-    base, parts, *_ = posterior.evidence(posterior.block_of(filled))
+    (base, parts, *_), start = posterior.scale_evidence(posterior.block_of(filled))
     with np.errstate(invalid="ignore"):
         gap = decision.DECIBAN * np.where(parts[:, a] == parts[:, b], 0.0, parts[:, a] - parts[:, b])
         prior = decision.DECIBAN * (base[a] - base[b])
-    return float(prior), [gap[: len(column), j] for j, column in enumerate(columns)]
+    return float(prior), [gap[: len(column), j] for j, column in enumerate(columns)], start
 
 
 def _stretch(column: np.ndarray, most: int) -> np.ndarray:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -59,7 +59,7 @@ def slice_projection(columns: list[frames.Column], two: Any, library: str | None
         for j, column in enumerate(columns):
             kind = np.float64 if column.levels is None else object
             cells = np.full(len(points), still[j], dtype=kind) if j not in (a, b) else points[:, (a, b).index(j)]
-            out.append(frames.Column(column.name, cells))
+            out.append(frames.Column(column.name, cells, unit=column.unit))
         return frames.to_frame(out, library)
 
     others = [f"{column.label} = {cell_text(still[j])}" for j, column in enumerate(columns) if j not in (a, b)]
@@ -87,7 +87,7 @@ def discriminant_plane(columns: list[frames.Column], y: np.ndarray, library: str
 
     def rows(points: np.ndarray) -> Any:
         cells = centre + points @ (directions.T @ back)
-        return frames.to_frame([frames.Column(c.name, cells[:, j]) for j, c in enumerate(columns)], library)
+        return frames.to_frame([replace(c, values=own) for c, own in zip(columns, cells.T, strict=True)], library)
 
     note = f"\n{len(columns)} columns, seen along two discriminants"
     return Projection(x @ round_ @ directions, rows, ("first discriminant", "second discriminant"), note)

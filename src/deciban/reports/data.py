@@ -115,7 +115,8 @@ class ReportData:
 
     def explain(self, index: np.ndarray, of: Any) -> Explanation:
         """Evidence of some of the rows for a class (or one each); linear scores count from the mean row."""
-        anchored = self.columns is None or not isinstance(self.model, LogisticRegression)
+        plain = isinstance(self.model, LogisticRegression) and not self.model._is_coded()
+        anchored = self.columns is None or not plain
         more = {} if anchored else {"baseline": np.mean([c.values for c in self.columns or []], axis=1)}
         why = replace(self.model.explain(self.some(index), of=of, **more), rows=self.named_rows(index))
         return why if self.called is None or len(self.called) != len(why.columns) else replace(why, columns=self.called)

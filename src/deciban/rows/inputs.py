@@ -6,8 +6,8 @@ are not finite is X searched for the cell at fault.
 Models that take only numbers name the columns and cells that are not numbers:
 
 >>> import polars as pl
->>> from deciban import GaussianNB
->>> GaussianNB().fit(pl.DataFrame({"age": [31, 52], "job": ["cook", "nurse"]}), [0, 1])
+>>> from deciban import PoissonNB
+>>> PoissonNB().fit(pl.DataFrame({"age": [31, 52], "job": ["cook", "nurse"]}), [0, 1])
 Traceback (most recent call last):
   ...
 deciban.errors.DataError: column `job` holds text, 'cook' in row 0, and this model takes numbers
@@ -71,10 +71,12 @@ NOT_CONVERTED = ("could not convert string", "argument must be a", "bytes/string
 def check_columns(X: Any, block: str, known: Any = None) -> None:
     """Raise an error for a column of a frame that is neither numbers nor booleans; only for `known` columns, if
     given."""
-    if isinstance(X, np.ndarray | list | tuple) or not frames.is_frame(X):
+    if isinstance(X, np.ndarray | list | tuple):
         return
     dtypes = getattr(X, "dtypes", None)
     if dtypes is not None and {getattr(dtype, "kind", "O") for dtype in dtypes} <= set("fiub"):
+        return
+    if not frames.is_frame(X):
         return
     frame = nw.from_native(X, eager_only=True)
     for j, name in enumerate(frames.names(X)):
@@ -552,7 +554,8 @@ def check_finite(x: Block, names: Any = None, model: str = "LogisticRegression")
     if missing.any():
         raise SupportError(
             f"Input X contains NaN ({where}), and {model} takes no missing values\n\n"
-            "hint: MixedNB does; or fill them in first (sklearn.impute)"
+            "hint: MixedNB does, and LogisticRegression of a frame that has some in training; or fill them in first "
+            "(sklearn.impute)"
         )
     raise SupportError(
         f"Input X contains infinity ({where}), and a linear score of it is no number\n\n"

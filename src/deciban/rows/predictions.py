@@ -172,14 +172,10 @@ def _write(
 
 
 def column_types(model: Any) -> dict[str, str]:
-    """What each column of a model holds: "number", "truth" or "text"."""
+    """What each column of a model holds: "number", "date", "truth" or "text"."""
     if model._reads_texts:
         return dict.fromkeys(frames.feature_names(model), "text")
-    levels = model._levels() or {}
-    return {name: _column_type(levels.get(name)) for name in frames.feature_names(model)}
+    from deciban.io import readers
 
-
-def _column_type(levels: list | None) -> str:
-    if not levels:
-        return "number"
-    return "truth" if isinstance(levels[0], bool) else "text" if isinstance(levels[0], str) else "number"
+    levels, units = model._levels() or {}, model._units()
+    return {name: readers.column_type(levels.get(name), units.get(name)) for name in frames.feature_names(model)}

@@ -3,9 +3,10 @@
 A reader is made from the settings of a classifier. `training` reads training rows and returns a reader that knows their
 columns; the model itself does not change before it has learned.
 
-`ArrayReader` takes tables of numbers, as scikit-learn's classifiers do; `ColumnReader` takes frames and arrays whose
-columns have types, names and levels. `ArrayKind` is the type of an array (its dtype, and its library if that is not
-NumPy), so that predictions can be returned in the same type.
+`ArrayReader` takes tables of numbers, as scikit-learn's classifiers do; `TableReader` takes frames with other columns,
+too, by a `Coding`; `ColumnReader` takes frames and arrays whose columns have types, names and levels. `ArrayKind` is
+the type of an array (its dtype, and its library if that is not NumPy), so that predictions can be returned in the same
+type.
 
 >>> import numpy as np
 >>> reader, x, y, _ = ArrayReader("GaussianNB").training(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))
@@ -34,6 +35,7 @@ from deciban.display import format_list, is_missing
 from deciban.engines import threads
 from deciban.errors import ColumnWarning, DataError, closest, levels_up
 from deciban.rows import inputs
+from deciban.rows.coding import LINEAR, Coding, CodingRule, is_plain
 from deciban.rows.inputs import column_notes, missing_labels_named, raise_missing_labels
 from deciban.rows.labels import several_types
 from deciban.rows.rows import ColumnRoles
@@ -68,7 +70,8 @@ class ArrayReader:
     target: str | None = None  # name of the label column
     origin: ArrayKind = field(default_factory=lambda: ArrayKind.plain)
     schema: ClassVar[None] = None
-    library: ClassVar[None] = None  # frames are read as arrays
+    coding: Coding | None = field(default=None, init=False)
+    library: str | None = field(default=None, init=False)  # None: frames are read as arrays
     LEARNED: ClassVar[tuple[str, ...]] = ("d", "names", "labels", "ignored", "target", "origin")
 
     def training(self, X: Any, y: Any, first: bool = True) -> Training:
@@ -106,6 +109,10 @@ class ArrayReader:
             return Reals(X if X.dtype.kind == "f" or X.size > SMALL else X.astype(np.float64))
         if isinstance(X, Block):
             return X
+        return self._read_other(X, method)
+
+    def _read_other(self, X: Any, method: str) -> Block:
+        """Rows to score that are not a plain array."""
         self._check_library(X, method)
         return inputs.features(self._checked(), X, self.block)
 
@@ -148,8 +155,52 @@ class ArrayReader:
         return replace(self, names=other.names, labels=other.labels)
 
     @property
+    def n_features(self) -> int:
+        """Number of columns that a user gives."""
+        return self.d
+
+    @property
+    def feature_names(self) -> np.ndarray | None:
+        """Their names, if they have any, as `feature_names_in_`."""
+        return self.names
+
+    @property
+    def scales(self) -> np.ndarray | None:
+        """The standard deviations that a penalty of coefficients divides columns by, (d,); None: it does not."""
+        return None
+
+    @property
+    def levels(self) -> dict[Any, list] | None:
+        """The levels of columns of categories, by name; None: there are only numbers."""
+        return None
+
+    @property
+    def units(self) -> dict[Any, str]:
+        """The units of columns of dates and durations, by name."""
+        return {}
+
+    @property
+    def level_names(self) -> list[Sequence] | None:
+        """The levels of each column of the model; None: codes have no names."""
+        return None
+
+    @property
+    def fills_columns(self) -> bool:
+        """Whether columns that rows lack count as missing in every row."""
+        return False
+
+    @property
+    def shown_columns(self) -> list[str]:
+        """Names of the columns that evidence is shown of."""
+        return self.columns
+
+    def shown_parts(self, parts: np.ndarray) -> np.ndarray:
+        """Evidence (n, k, d) by these columns."""
+        return parts
+
+    @property
     def columns(self) -> list[str]:
-        """Names of the columns: those of the training frame, or x0, x1, …"""
+        """Names of the columns of the model: those of the training frame, or x0, x1, …"""
         named = self.labels if self.names is None else self.names
         return [str(name) for name in named] if len(named) else column_labels(self.d)
 
@@ -159,6 +210,10 @@ class ArrayReader:
             return np.where(x.values < 0, np.nan, x.values.astype(np.float64))
         assert not isinstance(x, Mixed)
         return x.dense()
+
+    def model_cells(self, X: Any, x: Block) -> np.ndarray:
+        """The cells of the model's columns, (n, d)."""
+        return self.cells(X, x)
 
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
         """Values of each column at which scales are drawn, as in X."""
@@ -197,12 +252,44 @@ class ColumnReader:
     ignored: tuple[str, ...] = ()
     target: str | None = None
     origin: ClassVar[ArrayKind]
+    coding: ClassVar[None] = None
     keeps_kind: ClassVar[bool] = False
     LEARNED: ClassVar[tuple[str, ...]] = ("schema", "names", "library", "ignored", "target")
 
     @property
     def d(self) -> int:
         return 0 if self.schema is None else len(self.schema.fields)
+
+    @property
+    def n_features(self) -> int:
+        return self.d
+
+    @property
+    def feature_names(self) -> np.ndarray | None:
+        return self.names
+
+    @property
+    def levels(self) -> dict[Any, list] | None:
+        return {field.name: list(field.levels) for field in self.fields if field.levels is not None}
+
+    @property
+    def units(self) -> dict[Any, str]:
+        return {field.name: field.unit for field in self.fields if field.unit}
+
+    @property
+    def level_names(self) -> list[Sequence] | None:
+        return [field.levels or () for field in self.fields]
+
+    @property
+    def fills_columns(self) -> bool:
+        return not self.strict
+
+    @property
+    def shown_columns(self) -> list[str]:
+        return self.columns
+
+    def shown_parts(self, parts: np.ndarray) -> np.ndarray:
+        return parts
 
     @property
     def fields(self) -> tuple:
@@ -214,8 +301,8 @@ class ColumnReader:
         X, y = frames.take_target(X, y)
         reader = replace(self, schema=None, names=None, library=None, ignored=(), target=target) if first else self
         columns, n, new, names, library = reader._columns(X, reader.least if first else 1)
-        called, labels = getattr(y, "name", None), reader._labels(y)
-        check_consistent_length(columns[0].values, labels.values if isinstance(labels, Column) else labels)
+        called, labels = getattr(y, "name", None), read_labels(y, reader.model)
+        check_consistent_length(range(n), labels.values if isinstance(labels, Column) else labels)
         if first:
             reader = replace(reader, schema=reader.make(columns), names=names, library=library)
         else:
@@ -244,7 +331,8 @@ class ColumnReader:
         from deciban.io import batches
 
         found = batches.columns(batch, columns)
-        return self.known.read(self._by_position(found) if self._unnamed else found, batch.num_rows)[0]
+        named = by_position(found, self.known.names, self.model) if self._unnamed else found
+        return self.known.read(named, batch.num_rows)[0]
 
     def of_batch(self, batch: Any, roles: ColumnRoles) -> tuple[ColumnReader, tuple[str, ...]]:
         from deciban.io import batches
@@ -290,10 +378,11 @@ class ColumnReader:
         given = {column.name: column for column in self._columns(X, 1)[0]}
         for j, one in enumerate(self.fields):
             if one.name in given:
-                column = given[one.name]
-                levels = column.levels
-                out[:, j] = column.values if levels is None else np.array([*levels, None], dtype=object)[column.values]
+                out[:, j] = given[one.name].shown()
         return out
+
+    def model_cells(self, X: Any, x: Block) -> np.ndarray:
+        return self.cells(X, x)
 
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
         """Values of each column; levels by name, with a missing cell as a level where that is evidence."""
@@ -320,33 +409,6 @@ class ColumnReader:
                     "now\n\nhint: `fit` on all rows; or begin with a column of numbers (NaN in every row)"
                 )
 
-    def _labels(self, y: Any) -> np.ndarray | frames.Column:
-        """Labels of any library and type as an array (a series of texts as levels); missing labels raise an error."""
-        texts = frames.texts(y)
-        if texts is not None and len(texts.values) and texts.values.min() >= 0:
-            return texts
-        if isinstance(y, (list, tuple)):
-            raise_missing_labels(y)
-        with missing_labels_named(y):
-            if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
-                y = np.asarray(y)
-            y = inputs.check_label_array(y, multi_output=False, estimator=inputs.stand_in(self.model))
-            if y.dtype.kind not in "iubOU":
-                check_classification_targets(y)
-            if y.dtype.kind == "O" and any(v is None or v != v for v in dict.fromkeys(y.tolist())):
-                raise ValueError("Input y contains NaN")
-        if y.dtype.kind == "O":
-            labels = y.tolist()
-            known = list(dict.fromkeys(labels))
-            is_text = [isinstance(label, str) for label in known]
-            if known and all(is_text):
-                place = {label: code for code, label in enumerate(known)}
-                codes = np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
-                return frames.Column("y", codes, known)
-            if any(is_text):
-                raise several_types(known)
-        return y
-
     def _columns(self, X: Any, least: int) -> tuple[list[Column], int, list, np.ndarray | None, str | None]:
         """(columns, number of rows, names of unknown columns, which are not read, names of all columns, library of the
         frame)."""
@@ -354,74 +416,252 @@ class ColumnReader:
         first = self.schema is None
         if not frames.is_frame(X):
             checked = inputs.stand_in(self.model, self.d, self.names)
-            columns, n = self._array(checked, X, least)
+            columns, n = array_columns(checked, X, first, least)
+            columns = columns if first else by_position(columns, self.known.names, self.model)
             return columns, n, [], vars(checked).get("feature_names_in_"), None
-        names = frames.names(X)
-        n = len(X)
-        if n < least or not names:
-            hint = "check whether a filter removed the rows" if names else "the frame has no columns; give it some"
-            raise DataError(
-                f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
-                f"required by {self.model}.\n\nhint: {hint}"
-            )
-        known = None if first or self._unnamed else set(self.known.names)
-        columns = frames.columns(X, lambda f, series: threads.map_ordered(series, f), known)
+        known = None if first or self._unnamed else self.known.names
+        columns, names, new = named_columns(X, known, least, self.model)
         if not first and self._unnamed:
-            columns = self._by_position(columns)
-        new = [] if known is None else [name for name in names if name not in known]
-        return columns, n, new, np.array(names, dtype=object), frames.library(X)
-
-    def _array(self, checked: Any, X: Any, least: int) -> tuple[list[Column], int]:
-        first = self.schema is None
-        if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":
-            X = np.array(X, dtype=object)  # in a mixed list, numbers stay numbers
-        X = validate_data(checked, X, reset=first, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
-        if X.dtype.kind == "c":
-            raise DataError("Complex data not supported: X has complex numbers\n\nhint: split them into columns")
-        columns = frames.columns(X)
-        return columns if first else self._by_position(columns), X.shape[0]
+            columns = by_position(columns, self.known.names, self.model)
+        return columns, len(X), new, np.array(names, dtype=object), frames.library(X)
 
     @property
     def _unnamed(self) -> bool:
         """Whether the model learned from an array."""
         return isinstance(self.fields[0].name, int)
 
-    def _by_position(self, columns: list[Column]) -> list[Column]:
-        """The columns with the names of the schema, by position, where X or the schema has no names."""
-        if len(columns) != self.d:
-            raise DataError(
-                f"X has {len(columns)} features, but {self.model} is expecting {self.d} features "
-                "as input\n\nhint: give the columns of training, in their order"
-            )
-        return [Column(name, c.values, c.levels) for name, c in zip(self.known.names, columns, strict=True)]
-
     def _warn_of_columns(self, absent: list, new: list) -> None:
         """Warn of (or, if strict, raise an error for) missing and additional columns."""
-        passed = {self.target, *self.ignored}
-        new = [name for name in new if name not in passed]
-        frames.check_unicode_forms(absent, new)
-        if len(absent) == self.d:
-            raise DataError(
-                f"none of the columns {format_list(self.known.names)} is in X, which has {format_list(new)}\n\n"
-                "hint: name the columns as in training"
-            )
-        if self.strict and (absent or new):
-            raise self._other_columns(absent, new)
-        messages = [f"{format_list(absent)} not in X: taken as missing in every row"] if absent else []
-        messages += [f"{format_list(new)} not known from training: ignored"] if new else []
-        if messages:
-            warnings.warn("; ".join(messages), UserWarning, stacklevel=levels_up())
+        warn_of_columns(absent, new, self.known.names, {self.target, *self.ignored}, self.strict)
 
-    def _other_columns(self, absent: list, new: list) -> DataError:
-        messages = [f"{format_list(absent)} {_is(absent)} not in X"] if absent else []
-        messages += [f"{format_list(new)} {_is(new)} not known from training"] if new else []
-        meant = [f"`{near}` for `{name}`" for name in new if (near := closest(name, absent))]
-        hint = (
-            f"did you mean {', '.join(meant)}?"
-            if meant
-            else f"the columns of training are {format_list(self.known.names)}"
+
+@dataclass(frozen=True, eq=False)
+class TableReader(ArrayReader):
+    """Tables of numbers, as `ArrayReader` takes them, and frames with categories, dates and missing cells, which become
+    columns of numbers by a coding. `d`, `names` and `columns` are those of the model, after coding."""
+
+    rule: CodingRule = LINEAR
+    complete: bool = False  # whether frames with missing numbers are coded, too
+    coding: Coding | None = None  # None: there is none, rows are tables of numbers
+    library: str | None = None
+    LEARNED: ClassVar[tuple[str, ...]] = (*ArrayReader.LEARNED, "coding", "library")
+
+    def training(self, X: Any, y: Any, first: bool = True, w: Any = None) -> Training:
+        """Rows and labels to learn from; w: weights of the rows."""
+        rows, labels = frames.take_target(frames.records(X), y)
+        if self.coding is None and (not first or is_plain(rows, self.complete)):
+            return super().training(X, y, first)
+        columns, n, new = self._columns(rows, self.least if first else 1)
+        found = read_labels(labels, self.model)
+        check_consistent_length(range(n), found.values if isinstance(found, Column) else found)
+        reader, notes = self, list[str]()
+        if first:
+            weights = inputs.weights(w, np.zeros(n))
+            coding, notes = Coding.of(columns, self.rule, weights)
+            reader = replace(self.of_coding(coding), target=frames.target_name(y), library=frames.library(rows))
+        x, absent = reader.coded.read(columns, n, learning=True)
+        reader._warn_of_columns(absent, new)
+        return Training(reader, x, found, (lambda codes, classes: notes) if notes else None)
+
+    def of_coding(self, coding: Coding) -> TableReader:
+        """The reader with a coding, and its columns."""
+        return replace(self, coding=coding, d=coding.d, names=coding.label_array)
+
+    @property
+    def coded(self) -> Coding:
+        assert self.coding is not None
+        return self.coding
+
+    @property
+    def scales(self) -> np.ndarray | None:
+        return None if self.coding is None else self.coding.scales
+
+    def _read_other(self, X: Any, method: str) -> Block:
+        if self.coding is None:
+            return super()._read_other(X, method)
+        columns, n, new = self._columns(frames.records(X), 1)
+        x, absent = self.coding.read(columns, n)
+        if absent or new:
+            self._warn_of_columns(absent, new)
+        return x
+
+    def read_batch(self, batch: Any, columns: Sequence[str]) -> Block:
+        from deciban.io import batches
+
+        if self.coding is None:
+            return super().read_batch(batch, columns)
+        return self.coding.read(batches.columns(batch, columns), batch.num_rows)[0]
+
+    def reordered(self, other: ArrayReader, order: Sequence[int]) -> ArrayReader:
+        return replace(super().reordered(other, order), coding=other.coding)
+
+    @property
+    def n_features(self) -> int:
+        return self.d if self.coding is None else len(self.coding.columns)
+
+    @property
+    def feature_names(self) -> np.ndarray | None:
+        return self.names if self.coding is None else np.array(self.coding.names, dtype=object)
+
+    @property
+    def levels(self) -> dict[Any, list] | None:
+        return None if self.coding is None else self.coding.levels
+
+    @property
+    def units(self) -> dict[Any, str]:
+        return {} if self.coding is None else {code.name: code.unit for code in self.coding.columns if code.unit}
+
+    @property
+    def level_names(self) -> list[Sequence] | None:
+        if self.coding is None or self.block != "codes":
+            return None
+        return [code.level_names for code, _ in self.coding.groups]
+
+    @property
+    def fills_columns(self) -> bool:
+        return self.coding is not None
+
+    @property
+    def shown_columns(self) -> list[str]:
+        return self.columns if self.coding is None else [code.name for code, _ in self.coding.groups]
+
+    def shown_parts(self, parts: np.ndarray) -> np.ndarray:
+        return parts if self.coding is None else self.coding.summed(parts)
+
+    def cells(self, X: Any, x: Block) -> np.ndarray:
+        if self.coding is None:
+            return super().cells(X, x)
+        out = np.full((x.n, len(self.coding.groups)), None, dtype=object)
+        if isinstance(X, Block):
+            return out
+        given = {column.name: column for column in self._columns(frames.records(X), 1)[0]}
+        for j, (code, _) in enumerate(self.coding.groups):
+            if code.name in given:
+                out[:, j] = given[code.name].shown()
+        return out
+
+    def model_cells(self, X: Any, x: Block) -> np.ndarray:
+        return self.cells(X, x) if self.block == "codes" else super().cells(X, x)
+
+    def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
+        if self.coding is None:
+            return grid
+        return [code.candidates(grid[at.start]) for code, at in self.coding.groups]
+
+    def block_of(self, columns: list[np.ndarray]) -> Block:
+        if self.coding is None:
+            return super().block_of(columns)
+        named = [_column(code, values) for (code, _), values in zip(self.coding.groups, columns, strict=True)]
+        return self.coding.read(named, len(columns[0]))[0]
+
+    def _columns(self, X: Any, least: int) -> tuple[list[Column], int, list[str]]:
+        """(columns, number of rows, names of unknown columns, which are not read)."""
+        known = None if self.coding is None else self.coding.names
+        if frames.is_frame(X):
+            columns, _, new = named_columns(X, known, least, self.model, [] if known is None else self._unused)
+            return columns, len(X), new
+        assert known is not None
+        checked = inputs.stand_in(self.model, self.n_features, self.feature_names)
+        columns, n = array_columns(checked, X, False, least)
+        return by_position(columns, known, self.model), n, []
+
+    @property
+    def _unused(self) -> list[str]:
+        return [code.name for code in self.coded.columns if not code.used]
+
+    def _warn_of_columns(self, absent: list, new: list) -> None:
+        used = [code.name for code in self.coded.columns if code.used]
+        warn_of_columns(absent, new, used, {self.target, *self.ignored}, False)
+
+
+def read_labels(y: Any, model: str) -> np.ndarray | Column:
+    """Labels of any library and type as an array (a series of texts as levels); missing labels raise an error."""
+    texts = frames.texts(y)
+    if texts is not None and len(texts.values) and texts.values.min() >= 0:
+        return texts
+    if isinstance(y, (list, tuple)):
+        raise_missing_labels(y)
+    with missing_labels_named(y):
+        if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
+            y = np.asarray(y)
+        y = inputs.check_label_array(y, multi_output=False, estimator=inputs.stand_in(model))
+        if y.dtype.kind not in "iubOU":
+            check_classification_targets(y)
+        if y.dtype.kind == "O" and any(v is None or v != v for v in dict.fromkeys(y.tolist())):
+            raise ValueError("Input y contains NaN")
+    if y.dtype.kind == "O":
+        labels = y.tolist()
+        known = list(dict.fromkeys(labels))
+        is_text = [isinstance(label, str) for label in known]
+        if known and all(is_text):
+            place = {label: code for code, label in enumerate(known)}
+            codes = np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
+            return Column("y", codes, known)
+        if any(is_text):
+            raise several_types(known)
+    return y
+
+
+def named_columns(
+    X: Any, known: Sequence | None, least: int, model: str, unread: Sequence = ()
+) -> tuple[list[Column], list[str], list[str]]:
+    """(columns of a frame, names of all of them, names of those that are not known); only known columns are read,
+    without the `unread` ones; None: all are."""
+    names, n = frames.names(X), len(X)
+    if n < least or not names:
+        hint = "check whether a filter removed the rows" if names else "the frame has no columns; give it some"
+        raise DataError(
+            f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
+            f"required by {model}.\n\nhint: {hint}"
         )
-        return DataError(f"{'; '.join(messages)} (columns='strict')\n\nhint: {hint}")
+    wanted = None if known is None else set(known) - set(unread)
+    columns = frames.columns(X, lambda f, series: threads.map_ordered(series, f), wanted)
+    return columns, names, [] if known is None else [name for name in names if name not in set(known)]
+
+
+def array_columns(checked: Any, X: Any, first: bool, least: int) -> tuple[list[Column], int]:
+    """(columns of an array or of lists, number of rows), after scikit-learn's checks of this stand-in."""
+    if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":
+        X = np.array(X, dtype=object)  # in a mixed list, numbers stay numbers
+    X = validate_data(checked, X, reset=first, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
+    if X.dtype.kind == "c":
+        raise DataError("Complex data not supported: X has complex numbers\n\nhint: split them into columns")
+    return frames.columns(X), X.shape[0]
+
+
+def by_position(columns: list[Column], names: Sequence, model: str) -> list[Column]:
+    """Columns with the names of training, by position."""
+    if len(columns) != len(names):
+        raise DataError(
+            f"X has {len(columns)} features, but {model} is expecting {len(names)} features "
+            "as input\n\nhint: give the columns of training, in their order"
+        )
+    return [Column(name, c.values, c.levels, c.unit) for name, c in zip(names, columns, strict=True)]
+
+
+def warn_of_columns(absent: list, new: list, known: Sequence, passed: set, strict: bool) -> None:
+    """Warn of (or, if strict, raise an error for) missing and additional columns; `passed` ones may be there."""
+    new = [name for name in new if name not in passed]
+    frames.check_unicode_forms(absent, new)
+    if len(absent) == len(known):
+        raise DataError(
+            f"none of the columns {format_list(known)} is in X, which has {format_list(new)}\n\n"
+            "hint: name the columns as in training"
+        )
+    if strict and (absent or new):
+        raise _other_columns(absent, new, known)
+    messages = [f"{format_list(absent)} not in X: taken as missing in every row"] if absent else []
+    messages += [f"{format_list(new)} not known from training: ignored"] if new else []
+    if messages:
+        warnings.warn("; ".join(messages), UserWarning, stacklevel=levels_up())
+
+
+def _other_columns(absent: list, new: list, known: Sequence) -> DataError:
+    messages = [f"{format_list(absent)} {_is(absent)} not in X"] if absent else []
+    messages += [f"{format_list(new)} {_is(new)} not known from training"] if new else []
+    meant = [f"`{near}` for `{name}`" for name in new if (near := closest(name, absent))]
+    hint = f"did you mean {', '.join(meant)}?" if meant else f"the columns of training are {format_list(known)}"
+    return DataError(f"{'; '.join(messages)} (columns='strict')\n\nhint: {hint}")
 
 
 def warn_of_odd_columns(notes: list[str]) -> None:
@@ -437,7 +677,7 @@ def warn_of_odd_columns(notes: list[str]) -> None:
 def _column(one: Any, values: np.ndarray) -> Column:
     """Candidate values as a column of a frame."""
     if one.levels is None:
-        return Column(one.name, np.asarray(values, dtype=np.float64))
+        return Column(one.name, np.asarray(values, dtype=np.float64), unit=one.unit)
     levels = list(dict.fromkeys(value for value in values if not is_missing(value)))
     codes = [-1 if is_missing(value) else levels.index(value) for value in values]
     return Column(one.name, np.array(codes, dtype=np.int32), levels)

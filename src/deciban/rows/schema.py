@@ -23,7 +23,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes, ColumnBlock, Mixed, Reals
-from deciban.data.frames import Column, Name
+from deciban.data.frames import UNITS, Column, Name
 from deciban.data.support import NEEDS, outside
 from deciban.errors import DataError, MergeError, SupportError
 
@@ -37,6 +37,7 @@ class Field:
     name: Name
     family: Any
     levels: tuple | None = None
+    unit: str = ""  # of numbers, as in `frames.Column`
 
     @property
     def named(self) -> str:
@@ -105,27 +106,16 @@ class Schema:
     def _cells(self, field: Field, column: Column | None, n: int, learning: bool) -> np.ndarray:
         """The cells of a column in the format of its block."""
         if field.levels is None:
-            return np.full(n, np.nan) if column is None else _numbers(field, column, learning)
+            if column is None:
+                return np.full(n, np.nan)
+            values = number_cells(field, column, learning)
+            return values if field.family.support == "real" else _in_support(field, values, learning)
         if column is None:
             return np.full(n, -1, dtype=np.int32)
         return self._codes(field, column)
 
     def _codes(self, field: Field, column: Column) -> np.ndarray:
-        assert field.levels is not None
-        coded = column.as_levels()
-        levels = coded.levels or []
-        if tuple(levels) == field.levels:
-            return coded.values
-        place = field.place
-        if levels and field.levels and _texts(levels) != _texts(field.levels):
-            raise DataError(
-                f"column {field.named} holds {type(levels[0]).__name__} (such as {levels[0]!r}), but was learned from "
-                f"{type(field.levels[0]).__name__} (such as {field.levels[0]!r})\n\n"
-                "hint: convert it to the type that it had in training"
-            )
-        unknown = len(place) if self.reserve else -1
-        table = np.array([*(place.get(level, unknown) for level in levels), -1], dtype=np.int32)
-        return table[coded.values]
+        return level_codes(field, column, len(field.place) if self.reserve else -1)
 
     def merged(self, other: Schema) -> tuple[Schema, list[np.ndarray], list[np.ndarray]]:
         """The schema of both, and the codes in it of each one's levels: for all columns with levels, in order."""
@@ -138,6 +128,11 @@ class Schema:
                 raise MergeError(
                     f"column {a.named} holds {_held(a)} in one model and {_held(b)} in the other\n\n"
                     "hint: make the column all numbers or all texts, and fit both models again"
+                )
+            if a.unit != b.unit:
+                raise MergeError(
+                    f"column {a.named} holds {UNITS[a.unit]} in one model and {UNITS[b.unit]} in the other\n\n"
+                    "hint: give the column one type, and fit both models again"
                 )
             if a.family != b.family:
                 raise MergeError(
@@ -185,17 +180,40 @@ def _texts(levels: Sequence) -> bool:
     return isinstance(levels[0], (str, bytes))
 
 
-def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
-    """A numeric column. Cells outside the family's support raise an error in learning, and are no evidence in
-    scoring."""
+def level_codes(field: Any, column: Column, unknown: int) -> np.ndarray:
+    """The codes of a column's cells in a field (its `named`, `levels` and their `place`), −1 where one is missing, and
+    `unknown` where it is a level that the field does not have."""
+    coded = column.as_levels()
+    levels = coded.levels or []
+    if tuple(levels) == field.levels:
+        return coded.values
+    if levels and field.levels and _texts(levels) != _texts(field.levels):
+        raise DataError(
+            f"column {field.named} holds {type(levels[0]).__name__} (such as {levels[0]!r}), but was learned from "
+            f"{type(field.levels[0]).__name__} (such as {field.levels[0]!r})\n\n"
+            "hint: convert it to the type that it had in training"
+        )
+    table = np.array([*(field.place.get(level, unknown) for level in levels), -1], dtype=np.int32)
+    return table[coded.values]
+
+
+def number_cells(field: Any, column: Column, learning: bool) -> np.ndarray:
+    """The cells of a column in a field of numbers (its `named` and `unit`). Texts, another unit, infinities and, in
+    learning, magnitudes whose squares overflow raise an error."""
     if column.levels is not None:
         if not column.levels:  # all missing
             return np.full(len(column.values), np.nan)
+        what = UNITS[field.unit]
         raise DataError(
             f"column {field.named} holds {type(column.levels[0]).__name__} (such as {column.levels[0]!r}), but was "
-            "learned as numbers\n\nhint: convert it to numbers, missing cells as NaN or None"
+            f"learned as {what}\n\nhint: convert it to {what}, missing cells as NaN or None"
         )
     values = column.values
+    if column.unit != field.unit and not column.missing.all():
+        raise DataError(
+            f"column {field.named} holds {UNITS[column.unit]}, but was learned as {UNITS[field.unit]}\n\n"
+            f"hint: give {UNITS[field.unit]}, as in training"
+        )
     largest = ops.max_abs(values)
     if largest == np.inf:
         infinite = np.isinf(values)
@@ -209,8 +227,11 @@ def _numbers(field: Field, column: Column, learning: bool) -> np.ndarray:
             f"Input X holds magnitudes up to {largest:.3g} (row {row}, column {field.named}), whose "
             "squares overflow float64\n\nhint: divide the column by a power of ten first"
         )
-    if field.family.support == "real":
-        return values
+    return values
+
+
+def _in_support(field: Field, values: np.ndarray, learning: bool) -> np.ndarray:
+    """Numbers in the support of their family: others raise an error in learning, and are no evidence in scoring."""
     wrong = outside(values, field.family.support)
     if not wrong.any():
         return values

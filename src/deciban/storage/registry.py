@@ -75,6 +75,8 @@ STORED_TYPES = {
     "ColumnCuts": "composites.discretised",
     # columns of the data
     "ArrayKind": "rows.readers",
+    "Coding": "rows.coding",
+    "ColumnCode": "rows.coding",
     "Field": "rows.schema",
     "Schema": "rows.schema",
     "Ranges": "estimation.ranges",

@@ -1,0 +1,297 @@
+"""Laws of coded columns: any table goes into any classifier that is not a model of counts.
+
+Columns are known by name; wrong frames are refused, or get the documented answer; evidence by column adds up to the log
+odds; files, pickles, updates and sums keep the coding.
+"""
+
+import datetime as dt
+import pickle
+import warnings
+from contextlib import nullcontext
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import deciban
+from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, ModelFileError
+
+N = 160
+RNG = np.random.default_rng(0)
+CELLS = {
+    "sex": RNG.choice(["m", "f"], N).tolist(),
+    "port": RNG.choice(["S", "C", "Q"], N, p=[0.6, 0.3, 0.1]).tolist(),
+    "age": RNG.normal(40, 10, N).round(1).tolist(),
+    "price": [Decimal(int(v)) / 4 for v in RNG.gamma(2, 40, N)],
+    "rich": RNG.choice([True, False], N).tolist(),
+    "when": [dt.datetime(2024, 1, 1) + dt.timedelta(hours=int(h)) for h in RNG.integers(0, 9000, N)],
+    "took": [dt.timedelta(minutes=int(m)) for m in RNG.gamma(2, 30, N)],
+}
+COMPLETE = pd.DataFrame(CELLS)
+Y = np.where((COMPLETE["sex"] == "m") & (COMPLETE["age"] > 38) | (RNG.random(N) < 0.2), "yes", "no")
+GAPS = {name: [None if RNG.random() < 0.06 else cell for cell in cells] for name, cells in CELLS.items()}
+X = pd.DataFrame(GAPS)
+NOTES = [f"passenger {i} had asked for a cabin with a window, twice" for i in range(N)]
+FRAMES = {"pandas": X, "polars": pl.DataFrame(GAPS), "arrow": pa.table(GAPS)}
+GENERATIVE = (
+    "GaussianNB",
+    "BernoulliNB",
+    "CategoricalNB",
+    "LinearDiscriminantAnalysis",
+    "QuadraticDiscriminantAnalysis",
+    "RegularizedDiscriminantAnalysis",
+    "FisherDiscriminant",
+)
+MODELS = (*GENERATIVE, "LogisticRegression")
+LEVELLED = (*GENERATIVE[3:], "LogisticRegression")  # have no column for the only level of a category
+every = pytest.mark.parametrize("name", MODELS)
+generative = pytest.mark.parametrize("name", GENERATIVE)
+
+
+def fitted(name: str, rows=X, y=Y, **settings):
+    return getattr(deciban, name)(**settings).fit(rows, y)
+
+
+@every
+@pytest.mark.parametrize("library", FRAMES)
+def test_every_library_and_rows_as_dictionaries_give_one_model(name, library):
+    model, told = fitted(name), fitted(name).predict_proba(X)
+    assert (model.n_features_in_, model.feature_names_in_.tolist()) == (7, list(X))
+    assert told.shape == (N, 2)
+    np.testing.assert_allclose(fitted(name, FRAMES[library]).predict_proba(X), told, rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(FRAMES[library]), told, rtol=1e-9)
+    rows = [{key: GAPS[key][i] for key in GAPS} for i in range(N)]
+    np.testing.assert_allclose(fitted(name, rows).predict_proba(rows[:5]), told[:5], rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(rows[3]), told[3:4], rtol=1e-9)
+
+
+@every
+def test_columns_are_known_by_name(name):
+    model = fitted(name)
+    told = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict_proba(X[list(X)[::-1]]), told)
+    with pytest.warns(UserWarning, match="`more` not known from training: ignored"):
+        np.testing.assert_array_equal(model.predict_proba(X.assign(more=1)), told)
+    with pytest.warns(UserWarning, match="`sex` not in X: taken as missing in every row"):
+        lacking = model.predict_proba(X.drop(columns="sex"))
+    np.testing.assert_array_equal(lacking, model.predict_proba(X.assign(sex=None)))
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        np.testing.assert_array_equal(model.predict_proba(X.astype(object).to_numpy()), told)
+
+
+WRONG = {
+    "renamed": (lambda X: X.rename(columns={name: name + "_" for name in X}), "none of the columns `sex`"),
+    "text for a number": (lambda X: X.assign(age="old"), "`age` holds str"),
+    "text for a date": (lambda X: X.assign(when="monday"), "`when` holds str"),
+    "numbers for a date": (lambda X: X.assign(when=1.5), "`when` holds numbers, but was learned as dates"),
+    "numbers for text": (lambda X: X.assign(sex=1.5), "`sex` holds int|`sex` holds float"),
+    "infinite": (lambda X: X.assign(age=np.inf), "infinity .*`age`"),
+    "two columns of one name": (lambda X: pd.concat([X, X[["sex"]]], axis=1), "two columns are named `sex`"),
+    "lists": (lambda X: X.assign(port=[["S"]] * len(X)), "`port` holds list objects"),
+}
+
+
+@every
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_frames_are_refused_by_the_name_of_the_column(name, wrong):
+    change, says = WRONG[wrong]
+    model = fitted(name)
+    with pytest.raises(DecibanError, match=rf"(?s){says}.*\n\nhint: "):
+        model.predict(change(X))
+    model = fitted(name, COMPLETE)
+    with pytest.raises(DecibanError, match=rf"(?s){says}.*\n\nhint: "):
+        model.partial_fit(change(COMPLETE), Y)
+
+
+@every
+def test_columns_that_are_of_no_use_are_left_out_and_named(name):
+    wide = X.assign(note=NOTES, nothing=pd.Series([None] * N, dtype=object))
+    with pytest.warns(ColumnWarning, match="`note` is free text: left out; `nothing` has no values: left out") as seen:
+        model = fitted(name, wide)
+    assert len(seen) == 1
+    assert model.n_features_in_ == 9
+    told = fitted(name).predict_proba(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(model.predict_proba(wide), told, rtol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(X.assign(note=1, nothing="x")), told, rtol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(X), told, rtol=1e-12)
+    with pytest.raises(DataError, match="no column is left to learn from: `note` is free text"):
+        fitted(name, wide[["note"]])
+
+
+@every
+def test_a_new_level_is_no_evidence(name):
+    model = fitted(name)
+    new = X.assign(port="Z")
+    if name in GENERATIVE:
+        np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(X.assign(port=None)))
+    if not model._posterior().splits:
+        return
+    found = model.explain(new)
+    assert np.abs(found.decibans[:, found.columns.index("port")]).max() < 1e-9
+
+
+@every
+def test_the_evidence_of_a_category_is_one_line_and_adds_up(name):
+    model = fitted(name)
+    found = model.explain(X, of="yes", against="no")
+    odds = model.decibans(X, against="no")[:, model.classes_.tolist().index("yes")]
+    np.testing.assert_allclose(found.total, odds, atol=1e-8)
+    if model._posterior().splits:
+        assert list(found.columns) == list(X)
+        assert "2024-" in str(found)
+
+
+@every
+def test_files_and_pickles_keep_the_coding(name):
+    model = fitted(name)
+    told = model.predict_proba(X)
+    for again in (deciban.loads(deciban.dumps(model)), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.predict_proba(FRAMES["polars"]), told)
+        assert again.feature_names_in_.tolist() == list(X)
+
+
+@every
+def test_a_frame_of_numbers_is_the_array(name):
+    numbers = pd.DataFrame({"a": RNG.integers(0, 3, N), "b": RNG.random(N) < 0.5, "c": RNG.integers(0, 2, N) * 1.0})
+    model = fitted(name, numbers)
+    assert model._posterior().reader.coding is None
+    plain = numbers.to_numpy(dtype=np.float64)
+    np.testing.assert_array_equal(model.predict_proba(numbers), fitted(name, plain).predict_proba(plain))
+
+
+@every
+def test_predictions_for_files_are_those_for_frames(name, tmp_path):
+    model = fitted(name)
+    rows = pa.table(GAPS)
+    found = model.predict_on(rows)
+    np.testing.assert_allclose(np.asarray(found["p_yes"]), model.predict_proba(X)[:, 1], rtol=1e-12)
+    with pytest.raises(DataError, match=r"column `sex` holds text(?s:.*)hint: MixedNB .*`fit` on a frame"):
+        getattr(deciban, name)().fit_on(rows.append_column("label", [Y.tolist()]))
+
+
+@every
+def test_cross_validation_codes_each_fold(name):
+    found = deciban.cross_validate(getattr(deciban, name)(), X, Y, folds=4)
+    assert found.log_loss < 1.0
+    assert found.accuracy > 0.5
+
+
+@generative
+def test_rows_are_added_and_removed_in_the_coding_of_the_first(name):
+    first = COMPLETE[:100]
+    model = fitted(name, first, Y[:100])
+    again = fitted(name, first, Y[:100]).partial_fit(COMPLETE[100:], Y[100:])
+    told = again.predict_proba(COMPLETE)
+    if name not in ("BernoulliNB", "CategoricalNB"):  # whose medians and cells differ
+        for rest in (COMPLETE[100:], COMPLETE[100:][list(COMPLETE)[::-1]]):
+            both = model + fitted(name, rest, Y[100:])
+            np.testing.assert_allclose(both.predict_proba(COMPLETE), told, rtol=1e-6)
+    np.testing.assert_allclose(
+        again.forget(COMPLETE[100:], Y[100:]).predict_proba(COMPLETE), model.predict_proba(COMPLETE), rtol=1e-5
+    )
+
+
+@generative
+def test_models_of_other_codings_do_not_add_up(name):
+    with pytest.raises(MergeError, match=r"`port` is coded differently.*\n\nhint: "):
+        fitted(name, COMPLETE) + fitted(name, COMPLETE.assign(port=COMPLETE["port"].replace("Q", "Z")))
+    numbers = pd.DataFrame({"a": RNG.integers(0, 3, N), "b": RNG.integers(0, 2, N)})
+    with pytest.raises(MergeError, match="coded columns"):
+        fitted(name, COMPLETE) + fitted(name, numbers)
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "BernoulliNB", "CategoricalNB", "LinearDiscriminantAnalysis"])
+def test_leaving_one_out_is_a_fit_without_the_row_in_the_same_coding(name):
+    model = fitted(name, COMPLETE)
+    found = np.exp(model.leave_one_out(COMPLETE, Y))
+    for row in (0, 17):
+        one = COMPLETE[row : row + 1]
+        without = fitted(name, COMPLETE).forget(one, Y[row : row + 1]).predict_proba(one)
+        np.testing.assert_allclose(found[row : row + 1], without, rtol=1e-6)
+
+
+FORGED = {
+    "levels twice": {"levels": ("m", "m")},
+    "no such reference": {"reference": 7},
+    "means of other columns": {"means": (0.5, 0.5, 0.5, 0.5), "scales": (1.0, 1.0, 1.0, 1.0)},
+    "an infinite mean": {"means": (np.inf,), "scales": (1.0,)},
+    "another name": {"name": "age"},
+    "no unit": {"unit": "moons"},
+    "not used": {"used": False},
+    "an indicator without means": {"gap": True, "means": (), "scales": ()},
+}
+
+
+@every
+@pytest.mark.parametrize("change", FORGED.values(), ids=FORGED.keys())
+def test_a_forged_coding_in_a_file_is_refused(name, change):
+    model = fitted(name, COMPLETE)
+    coding = model._posterior().reader.coding
+    code = replace(coding.columns[0], **change)
+    forged = replace(coding, columns=(code, *coding.columns[1:]))
+    if name == "LogisticRegression":
+        model._coding = forged
+    else:
+        model._state = model._state.with_reader(coding=forged)
+    with pytest.raises(ModelFileError):
+        deciban.loads(deciban.dumps(model))
+
+
+def test_what_the_coded_columns_are():
+    named = COMPLETE[["sex", "port", "age", "rich"]]
+    both = ["sex=f", "sex=m", "port=C", "port=Q", "port=S"]
+    assert fitted("GaussianNB", named).coef_names_ == [*both, "age", "rich=True"]
+    assert fitted("BernoulliNB", named).coef_names_ == [*both, f"age > {np.median(named['age']):.4g}", "rich=True"]
+    model = fitted("LinearDiscriminantAnalysis", named)
+    assert model.coef_names_ == ["sex=m", "port=Q", "port=S", "age", "rich=True"]
+    assert model.means_.shape == (2, 5)
+    assert model.coef_.shape == (1, 5)
+    assert fitted("GaussianNB", named).theta_.shape == (2, 7)
+    assert fitted("GaussianNB", COMPLETE[["age"]]).coef_names_ == ["age"]
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "LinearDiscriminantAnalysis", "BernoulliNB"])
+def test_coded_columns_are_those_of_hand(name):
+    named = COMPLETE[["sex", "port", "age"]]
+    model = fitted(name, named)
+    hand = pd.DataFrame({f"sex={v}": (named["sex"] == v) * 1.0 for v in "fm"})
+    hand = hand.assign(**{f"port={v}": (named["port"] == v) * 1.0 for v in "CQS"})
+    hand["age"] = named["age"] > np.median(named["age"]) if name == "BernoulliNB" else named["age"]
+    if name == "LinearDiscriminantAnalysis":
+        hand = hand.drop(columns=["sex=f", "port=C"])
+    plain = hand.to_numpy(dtype=np.float64)
+    np.testing.assert_allclose(model.predict_proba(named), fitted(name, plain).predict_proba(plain), rtol=1e-9)
+
+
+def test_categorical_levels_and_cells():
+    few = pd.DataFrame({"sex": CELLS["sex"], "n": RNG.integers(0, 5, N), "age": CELLS["age"]})
+    model = fitted("CategoricalNB", few)
+    assert model.n_categories_.tolist() == [2, 5, 10]
+    mixed = fitted("MixedNB", few[["sex"]].assign(n=few["n"].astype("category")), alpha=1.0)
+    np.testing.assert_allclose(
+        fitted("CategoricalNB", few[["sex", "n"]]).predict_proba(few[["sex", "n"]]),
+        mixed.predict_proba(few[["sex"]].assign(n=few["n"].astype("category"))),
+        rtol=1e-9,
+    )
+    assert "f" in str(fitted("CategoricalNB", few[["sex"]]).counts_table())
+    assert fitted("CategoricalNB", few[["sex"]]).as_logistic().columns_ == ["sex=m"]
+
+
+@every
+def test_columns_of_one_value_are_next_to_no_evidence(name):
+    constant = COMPLETE.assign(planet="earth", moons=1.0)
+    told = fitted(name, constant).predict_proba(constant)
+    np.testing.assert_allclose(told, fitted(name, COMPLETE).predict_proba(COMPLETE), atol=0.02)
+    with pytest.raises(DataError, match="no column is left") if name in LEVELLED else nullcontext():
+        fitted(name, pd.DataFrame({"planet": ["earth"] * N}))
+
+
+def test_a_threshold_that_no_coded_column_passes_is_refused():
+    with pytest.raises(DataError, match="binarize is 1"):
+        fitted("BernoulliNB", COMPLETE, binarize=1.0)
