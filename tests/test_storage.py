@@ -117,6 +117,7 @@ def texts_and_frames() -> Iterator[Any]:
     frame = pd.DataFrame({"a": np.arange(24.0), "b": ["u", "v", "u"] * 8, "c": [None, "x", "y", "x"] * 6})
     yield deciban.MixedNB(missing="informative", weights="discriminative").fit(frame, y)
     yield deciban.MixedNB(families={"a": "histogram"}).fit(frame, y)
+    yield deciban.GaussianNB().fit(frame, y)
     yield deciban.BayesNet().fit(frame, y)
     yield deciban.BayesNet.from_edges([("sky", "wet")], {"sky": ["a", "b"], "wet": ["x", "y"]}, target="wet")
     yield deciban.LogisticRegression(C="auto").fit(np.arange(24.0)[:, None] % 5, y)
