@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -40,6 +40,7 @@ from deciban.rows.rows import ColumnRoles
 from deciban.rows.schema import Schema
 
 READY = inputs._READY
+LONG = 1024  # rows from which columns are read in threads
 SMALL = 1 << 16  # largest number of cells of whole numbers that are converted in one call
 NAMED_AFTER = "means_"  # the attribute that messages about array libraries name
 
@@ -365,7 +366,7 @@ class ColumnReader:
                 f"required by {self.model}.\n\nhint: {hint}"
             )
         known = None if first or self._unnamed else set(self.known.names)
-        columns = frames.columns(X, lambda f, series: threads.map_ordered(series, f), known)
+        columns = frames.columns(X, _in_threads if n >= LONG else map, known)
         if not first and self._unnamed:
             columns = self._by_position(columns)
         new = [] if known is None else [name for name in names if name not in known]
@@ -422,6 +423,10 @@ class ColumnReader:
             else f"the columns of training are {format_list(self.known.names)}"
         )
         return DataError(f"{'; '.join(messages)} (columns='strict')\n\nhint: {hint}")
+
+
+def _in_threads(f: Callable, series: Iterable) -> Iterator:
+    return threads.map_ordered(series, f)
 
 
 def warn_of_odd_columns(notes: list[str]) -> None:
