@@ -1013,10 +1013,7 @@ class _Table:
         """Columns of whole numbers of a block in which a cell is a code. A column with fractions, such as 01.5, is one
         of numbers."""
         whole = [column.name for column in found.schema if pa.types.is_integer(column.type)]
-        whole = [name for name in whole if name not in self.fixed]
-        if not whole or not ops.has_leading_zeros(block[1], self.look.delimiter):
-            return []
-        return _columns_of_codes(block[1], self.look, whole)
+        return _columns_of_codes(block[1], self.look, [name for name in whole if name not in self.fixed])
 
     def learn(self, error: pa.ArrowInvalid | Unread, block: Numbered) -> str:
         """Update the column types from Arrow's error message, or raise; returns the column."""
@@ -1107,7 +1104,7 @@ class _Table:
 
 def _columns_of_codes(block: bytes, look: CsvDialect, names: list[str]) -> list[str]:
     """Which of these columns hold a number that begins with 0, which is a name."""
-    if not names:
+    if not names or not ops.has_leading_zeros(block, look.delimiter):
         return []
     texts = parsed(block, look, dict.fromkeys(names, pa.string()), names)
     each = zip(texts.schema.names, texts.columns, strict=True)
