@@ -99,11 +99,12 @@ void bind_cells(nb::module_& m) {
   bind_share<Apart<float>, ColumnList<float>>(m);
   bind_count<std::uint32_t>(m, "count");
   bind_count<double>(m, "count_weighed");
-  m.def("supervised_cuts", [](Matrix<double> counts) {
-          check(!counts.size() || (counts.stride(1) == 1 && counts.stride(0) == length(counts, 1)), "counts in C order are needed");
+  m.def("supervised_cuts", [](Table<3> counts, nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> first) {
           for (std::size_t i = 0; i < counts.size(); ++i) check(counts.data()[i] >= 0, "counts ≥ 0 are needed");
-          return supervised_cuts(counts.data(), length(counts, 0), length(counts, 1));
-        }, "counts"_a);
+          const Size tables = length(counts, 0), k = length(counts, 1), m = length(counts, 2);
+          check_size(first, {tables, m}, "first");
+          supervised_cuts(counts.data(), tables, k, m, first.data());
+        }, "counts"_a, "first"_a);
   nb::class_<Grids>(m, "Grids")
       .def("__init__", [](Grids* self, Size k, Size d) {
              check(k >= 0 && d >= 0, "numbers of classes and columns are needed");

@@ -3,6 +3,7 @@
 #include "kernels/text/documents.hpp"
 #include "kernels/text/csr.hpp"
 #include "kernels/text/hashing.hpp"
+#include "kernels/text/leading_zeros.hpp"
 #include "kernels/text/merge.hpp"
 #include "kernels/text/word_scores.hpp"
 
@@ -237,6 +238,9 @@ void bind_words(nb::module_& m) {
 }  // namespace
 
 void bind_text(nb::module_& m) {
+  m.def("has_leading_zeros", [](Bytes text, u8 delimiter) {
+          return has_leading_zeros(text.data(), length(text, 0), delimiter);
+        }, "text"_a, "delimiter"_a, Free());
   bind_words(m);
   nb::class_<Documents>(m, "Documents")
       .def(nb::init<nb::list>())

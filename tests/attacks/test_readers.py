@@ -8,7 +8,7 @@ import pytest
 
 from deciban import GaussianNB, MixedNB
 from deciban.errors import DataError
-from deciban.io import readers
+from deciban.io import csv, readers
 
 
 @pytest.mark.parametrize("start", ["x,class\n", "7,z\n"])
@@ -192,3 +192,39 @@ def test_a_delimiter_is_a_character_that_can_split_lines(tmp_path, mark):
     (path := tmp_path / "d.csv").write_text("x,y\n1,a\n2,b\n")
     with pytest.raises(DataError, match="delimiter"):
         MixedNB().fit_on(path, target="y", delimiter=mark)
+
+
+LATE = {"01": "text", '"01"': "text", "-01": "text", "+007": "text", "00": "text", "0x1A": "text"}
+NUMBERS = dict.fromkeys(["0", "-0", "10", "0.5", "-0.5", "01.5", "1e05"], "number")
+
+
+@pytest.mark.parametrize("column", ["x", "class"])
+@pytest.mark.parametrize(("cell", "kind"), (LATE | NUMBERS).items())
+def test_i3_a_code_after_the_first_block_makes_its_column_text(tmp_path, monkeypatch, cell, kind, column):
+    monkeypatch.setattr(csv, "BLOCK", 300)
+    rows = [{"x": "1", "when": "2020-01-02", "share": "0.25", "class": str(i % 2)} for i in range(200)]
+    rows[150][column] = cell
+    path = tmp_path / "codes.csv"
+    path.write_text("\n".join([",".join(rows[0]), *(",".join(row.values()) for row in rows)]) + "\n")
+    table = readers.read(path)
+    assert pa.types.is_string(table.schema.field(column).type) == (kind == "text")
+    if kind == "text":
+        assert table[column][150].as_py() == cell.strip('"')
+        assert table[column][0].as_py() == rows[0][column]
+    other = {"x": "class", "class": "x"}[column]
+    assert pa.types.is_integer(table.schema.field(other).type)
+    assert pa.types.is_floating(table.schema.field("share").type)
+
+
+def test_i3_classes_with_late_zeros_are_classes_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv, "BLOCK", 300)
+    path = tmp_path / "labels.csv"
+    path.write_text("x,class\n" + "1,1\n2,2\n" * 100 + "7,01\n" * 20)
+    assert MixedNB().fit_on(path, target="class").classes_.tolist() == ["01", "1", "2"]
+
+
+def test_dates_and_texts_that_begin_with_zero_change_no_type(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv, "BLOCK", 300)
+    path = tmp_path / "dates.csv"
+    path.write_text("x,when,zip\n" + "1,2020-11-12,z1234\n" * 100 + "1,01-02-2020,00123\n" * 20)
+    assert [str(kind) for kind in readers.read(path).schema.types] == ["int64", "string", "string"]

@@ -172,7 +172,8 @@ def _use_models(rng: np.random.Generator) -> None:
     for count in (core.count, core.count_weighed):
         count(*known, [keys], [bounds], [np.zeros(0)])
         count(*known, [keys], [bounds], [w])
-    core.supervised_cuts(np.ones((2, 5)))
+    core.supervised_cuts(np.ones((3, 2, 5)), np.zeros((3, 5), dtype=np.uint8))
+    core.has_leading_zeros(np.frombuffer(b"a,b\n1,0.5\n2020-01-02,-01\n", dtype=np.uint8), ord(","))
     leave_one_out.series(X, w, rng.normal(size=(2, 3, 3)))
     core.long_dots([X[:, 0].copy(), X[:, 1].copy()], X[:, 2].copy(), np.zeros(2))
     core.long_plus([X[:, 0].copy(), X[:, 1].copy()], np.ones(2), np.zeros(40))

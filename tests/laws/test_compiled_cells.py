@@ -193,5 +193,33 @@ def test_cuts_that_tell_classes_apart(build):
         with ops.specification():
             assert found[-1] == discretise.supervised(counts)
     assert sum(map(len, found)) > 300
-    with using(build), pytest.raises(ValueError, match="C order"):
-        ops.core().supervised_cuts(np.asfortranarray(np.ones((2, 3))))
+    with using(build), pytest.raises(ValueError, match="first"):
+        ops.core().supervised_cuts(np.ones((2, 2, 3)), np.zeros((2, 2), dtype=np.uint8))
+
+
+@every_build
+def test_cuts_of_several_tables_are_those_of_each(build):
+    counts = np.random.default_rng(0).poisson(3.0, size=(50, 3, 20)) * np.linspace(0.1, 4.0, 20)
+    with using(build):
+        each = [discretise.supervised(table) for table in counts]
+        assert [np.flatnonzero(first).tolist() for first in discretise.supervised_of_each(counts)] == each
+
+
+@every_build
+def test_leading_zeros_are_found_wherever_they_are(build):
+    rng = np.random.default_rng(0)
+    alphabet = np.frombuffer(b'00001239.,\n\r" \t-+xXa', dtype=np.uint8)
+    found = []
+    for size in [*range(45), 4095, 4097, 4100, 5000] * 20:
+        text = rng.choice(alphabet, size)
+        if rng.random() < 0.7:  # most texts without such a cell, but maybe at one place
+            text[text == ord("0")] = ord("5")
+            if size > 3 and rng.random() < 0.5:
+                at = rng.integers(0, size - 2)
+                text[at : at + 3] = np.frombuffer(b",01", dtype=np.uint8)
+        with ops.specification():
+            expected = ops.has_leading_zeros(text.tobytes(), ",")
+        with using(build):
+            assert ops.has_leading_zeros(text.tobytes(), ",") == expected, text.tobytes()
+        found.append(expected)
+    assert 100 < sum(found) < len(found) - 100

@@ -2,6 +2,8 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 #include <vector>
 #include "kernels/core/views.hpp"
 
@@ -31,19 +33,12 @@ class Entropies {
 struct Cutting {
   const double* counts;  // (k, m)
   Size k, m;
+  Entropies& xlogx;
   std::vector<double> below;  // (m + 1, k): counts under each border
-  Entropies xlogx;
-  std::vector<std::int64_t> cuts;
 
-  Cutting(const double* counts, Size k, Size m) : counts(counts), k(k), m(m), below((m + 1) * k), xlogx(total()) {
+  Cutting(const double* counts, Size k, Size m, Entropies& xlogx) : counts(counts), k(k), m(m), xlogx(xlogx), below((m + 1) * k) {
     for (Size i = 0; i < m; ++i)
       for (Size c = 0; c < k; ++c) below[(i + 1) * k + c] = below[i * k + c] + counts[c * m + i];
-  }
-
-  double total() const {
-    double sum = 0;
-    for (Size i = 0; i < k * m; ++i) sum += counts[i];
-    return sum;
   }
 
   // The cut of one part that gains most if it pays, else −1.
@@ -82,25 +77,31 @@ struct Cutting {
     return bits - bits1 - bits2 > std::log2(std::max(n - 1, 1.0)) + price;
   }
 
-  void run() {
+  // first[i] = 1 where a cut precedes value i.
+  void run(std::uint8_t* first) {
     std::vector<std::pair<Size, Size>> open{{0, m}};
     while (!open.empty()) {
       const auto [start, stop] = open.back();
       open.pop_back();
       const Size cut = best(start, stop);
       if (cut < 0) continue;
-      cuts.push_back(cut);
+      first[cut] = 1;
       open.push_back({start, cut});
       open.push_back({cut, stop});
     }
-    std::sort(cuts.begin(), cuts.end());
   }
 };
 
-inline std::vector<std::int64_t> supervised_cuts(const double* counts, Size k, Size m) {
-  Cutting cutting(counts, k, m);
-  cutting.run();
-  return std::move(cutting.cuts);
+// first[t, i] = 1 where a cut of table t precedes value i, from counts (t, k, m); the others are left as they are.
+inline void supervised_cuts(const double* counts, Size tables, Size k, Size m, std::uint8_t* first) {
+  double most = 0;
+  for (Size t = 0; t < tables; ++t) {
+    double sum = 0;
+    for (Size i = 0; i < k * m; ++i) sum += counts[t * k * m + i];
+    most = std::max(most, sum);
+  }
+  Entropies xlogx(most);
+  for (Size t = 0; t < tables; ++t) Cutting(counts + t * k * m, k, m, xlogx).run(first + t * m);
 }
 
 }  // namespace deciban

@@ -14,7 +14,7 @@ With `average="subsets"` it is averaged over all subsets of its columns (see `de
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from numbers import Real
 from typing import Any, Self
 
@@ -353,7 +353,7 @@ def schema_of(
 
 def family_of(column: Column, wanted: Any, columns: int, alpha: float | str, ddof: float) -> Any:
     """The family of a column, by name or as an object; "auto": categorical, or chosen by the rows."""
-    nominal = Categorical(alpha=alpha)
+    nominal = levels(alpha)
     if isinstance(wanted, str) and wanted == "auto":
         return nominal if column.levels is not None else choice(alpha, columns)
     known = {name: family for name, family in find().items() if family.columnwise}
@@ -374,6 +374,13 @@ def family_of(column: Column, wanted: Any, columns: int, alpha: float | str, ddo
     return wanted
 
 
+@lru_cache(maxsize=16)
+def levels(alpha: float | str) -> Categorical:
+    """The family of a nominal column: one object for all columns, which a model file holds once."""
+    return Categorical(alpha=alpha)
+
+
+@lru_cache(maxsize=16)
 def choice(alpha: float | str, columns: int) -> BestOf:
     """The candidate families of a column of numbers, in a table with this number of columns."""
     alphas = (0.5, 3.0) if alpha == "auto" else (alpha,)

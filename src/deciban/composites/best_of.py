@@ -29,7 +29,7 @@ of a density is supported by no more data than that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -40,6 +40,7 @@ from deciban import ops
 from deciban.composites.product import Product
 from deciban.data.blocks import Mixed, Reals
 from deciban.estimation import ranges
+from deciban.estimation.dirichlet import column_sums
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks
 from deciban.ops import cells as cell_ops
@@ -51,6 +52,7 @@ FOLDS = 5
 REPEATS = 2  # repetitions of the split into folds, for few rows
 FEW = 256  # rows up to which the split is repeated
 ENOUGH = 4096  # rows of a column that are split into folds, at most
+AT_ONCE = 8192  # cells of columns that are compared at once, about
 RUNS = 256  # distinct values of a column that are compared, at most
 COARSE = 0.5  # a grid is too coarse if its cells are wider than this share of the standard deviation
 MOST_VALUES = 20  # distinct numbers that may be levels
@@ -73,7 +75,7 @@ class Params:
         """Limits (rows, k) of column j, whose classes have n rows, with each row of x left out."""
         values = np.asarray(x.values, dtype=np.float64)[:, 0]
         weight = np.where(np.isnan(values), 0.0, 1.0 if w is None else w)
-        keys, table = self.cells.keys[j], self.cells.columns()[j].sum(axis=0)
+        keys, table = self.cells.keys[j], self.cells.part([j]).table.sum(axis=0)
         lone = table[places(keys, values)] <= weight * (1 + 1e-9) if len(keys) else np.zeros(x.n, dtype=bool)
         rest = np.repeat(n[None, :], x.n, axis=0)
         rest[np.arange(x.n), y] -= weight
@@ -120,12 +122,7 @@ class BestOf(Family):
         tallies = self._tallies(t)
         cells = tallies["cells"]
         d = len(cells.keys)
-        bad = dict(zip(self._supports(), (t.parts[0].total > 0).any(axis=0).reshape(-1, d), strict=True))
-        choice = np.zeros(d, dtype=np.int64) if self.settled is None else np.array(self.settled, dtype=np.int64)
-        for j in range(d if self.settled is None else 0):
-            fit = [i for i, f in enumerate(self.candidates) if f.support not in bad or not bad[f.support][j]]
-            moments = tallies["moments"].part([j]) if "moments" in tallies else None
-            choice[j] = self._choose(fit, cells.part([j]), moments)
+        choice = self._choose(t) if self.settled is None else np.array(self.settled, dtype=np.int64)
         at = [np.flatnonzero(choice == i).tolist() for i in range(len(self.candidates))]
         used = [i for i, columns in enumerate(at) if columns]
         product = Product(tuple(self.candidates[i] for i in used), tuple(tuple(at[i]) for i in used), d)
@@ -143,31 +140,54 @@ class BestOf(Family):
         """The same with the chosen families fixed, independent of the rows."""
         return replace(self, settled=tuple(self.candidates.index(family) for family in p.families))
 
-    def _choose(self, fit: list[int], cells: GridCounts, moments: Moments | None) -> int:
-        """Index of the candidate chosen for a column, among those whose support `fit`s."""
-        intervals = [i for i in fit if self.candidates[i].shared_tally == "cells"]
-        spread = deviation(moments)
-        if len(cells.keys[0]) <= 1:
-            return intervals[0] if intervals and not spread else fit[0]
-        rows = FoldedColumn.of(cells)
-        if len(fit) == 1 or not rows.resolves(spread):
-            return fit[0]
-        fit = [i for i in fit if self._has_enough_rows(self.candidates[i], cells)]
+    def _choose(self, t: Bundle) -> np.ndarray:
+        """Index of the candidate of each column, (d,)."""
+        tallies = self._tallies(t)
+        cells = tallies["cells"]
+        values, n, spread = np.diff(cells.offset), column_sums(cells.table, cells.offset), deviation(tallies, cells.d)
+        bad = dict(zip(self._supports(), (t.parts[0].total > 0).any(axis=0).reshape(-1, cells.d), strict=True))
+        fit = np.stack([~bad.get(f.support, np.zeros(cells.d, dtype=bool)) for f in self.candidates])
+        intervals = np.array([f.shared_tally == "cells" for f in self.candidates])[:, None] & fit
+        one = (values <= 1) & (spread == 0) & intervals.any(axis=0)
+        out = np.where(one, intervals.argmax(axis=0), fit.argmax(axis=0))
+        some = np.flatnonzero((values > 1) & (fit.sum(axis=0) > 1))
+        enough = np.stack([self._has_enough_rows(f, values, n.sum(axis=0)) for f in self.candidates])
+        for alike in _alike(some, values, n, fit & enough):
+            rows = FoldedColumns.of(cells, alike)
+            fine = rows.resolves(spread[alike])
+            if fine.any():
+                able = np.flatnonzero((fit & enough)[:, alike[0]])
+                best = self._best(able, rows, cells)
+                out[alike[fine]] = best[fine]
+        return out
+
+    def _best(self, fit: np.ndarray, rows: FoldedColumns, cells: GridCounts) -> np.ndarray:
+        """Index of the candidate of each column, among those that `fit`: the first in the order of `ranked` that is not
+        a histogram of one interval."""
         ranked = rows.ranked([self.candidates[i] for i in fit], 1.0 + 0.5 * np.log2(max(self.columns, 1)))
-        return next((fit[at] for at in ranked if self._has_intervals(self.candidates[fit[at]], cells)), fit[0])
+        whole = _tables(cells, rows.columns)
+        cut: dict[Any, np.ndarray] = {}
+        for f in (self.candidates[i] for i in fit):
+            if f.shared_tally == "cells" and f.cuts not in cut:
+                cut[f.cuts] = f.begins(whole).sum(axis=1) > 1
+        any_cut = np.stack(
+            [
+                cut[f.cuts] if f.shared_tally == "cells" else np.ones(len(whole), dtype=bool)
+                for f in (self.candidates[i] for i in fit)
+            ],
+            axis=1,
+        )  # (columns, families)
+        good = np.take_along_axis(any_cut, ranked, axis=1)
+        first = np.take_along_axis(ranked, good.argmax(axis=1)[:, None], axis=1)[:, 0]
+        return fit[np.where(good.any(axis=1), first, 0)]
 
-    def _has_enough_rows(self, family: Any, cells: GridCounts) -> bool:
-        """Whether there are enough rows for a family of levels or intervals; two values may always be levels."""
+    def _has_enough_rows(self, family: Any, values: np.ndarray, n: np.ndarray) -> np.ndarray:
+        """Whether columns have enough rows for a family of levels or intervals, (d,); two values may be levels."""
         if family.shared_tally != "cells" or family.cuts == "mdl":
-            return True
-        n = float(cells.table.sum())
+            return np.ones(len(n), dtype=bool)
         if family.cuts == "values":
-            return len(cells.keys[0]) <= max(2.0, min(n / EACH, MOST_VALUES))
+            return values <= np.maximum(2.0, np.minimum(n / EACH, MOST_VALUES))
         return family.cuts <= n / SHARED
-
-    def _has_intervals(self, family: Any, cells: GridCounts) -> bool:
-        """Whether the family is not a histogram of one interval."""
-        return family.shared_tally != "cells" or len(family.places(cells.table)) > 0
 
     def chosen(self, p: Params, t: Bundle) -> Bundle:
         """The tally of each chosen family, of the columns that it was chosen for."""
@@ -336,14 +356,12 @@ class CrossFitted:
 
     @classmethod
     def of(cls, family: Any, cells: GridCounts) -> CrossFitted:
-        rows = FoldedColumn.of(cells, repeats=1, most=len(cells.keys[0]))
-        total = rows.held.sum(axis=0)
-        share = np.divide(rows.held, total, out=np.full(rows.held.shape, 1.0 / FOLDS), where=total > 0)
-        params = []
-        for learned in rows.learned:
-            at = family.places(learned)
-            params.append(replace(family, cuts=tuple(at)).estimate(cells))
-        return cls(rows.keys, share, tuple(params))
+        rows = FoldedColumns.of(cells, np.array([0]), repeats=1, most=len(cells.keys[0]))
+        held = rows.held[0]
+        total = held.sum(axis=0)
+        share = np.divide(held, total, out=np.full(held.shape, 1.0 / FOLDS), where=total > 0)
+        cuts = [tuple(np.flatnonzero(first).tolist()) for first in family.begins(rows.learned[0])]
+        return cls(rows.keys[0], share, tuple(replace(family, cuts=at).estimate(cells) for at in cuts))
 
     def leave_one_out(self, family: Any, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         cells = np.asarray(x.values, dtype=np.float64)[:, 0]
@@ -359,89 +377,123 @@ class CrossFitted:
 # comparison of candidates
 
 
-@dataclass(frozen=True)
-class FoldedColumn:
-    """The values of a column, and how many rows of each class have them, by fold."""
+def _alike(some: np.ndarray, values: np.ndarray, n: np.ndarray, fit: np.ndarray) -> Iterator[np.ndarray]:
+    """Columns that can be compared at once: with as many values, the same classes and the same candidates. The others,
+    whose values may be sampled or merged, come one by one. `n` (k, d): rows of each class."""
+    total = n.sum(axis=0)
+    alone = (values > RUNS) | (total > ENOUGH) | (n != np.rint(n)).any(axis=0)
+    yield from some[alone[some]][:, None]
+    some = some[~alone[some]]
+    if len(some) == 0:
+        return
+    kinds = np.concatenate([values[None], (total <= FEW)[None], n > 0, fit])[:, some]
+    order = np.lexsort(kinds)
+    starts = np.flatnonzero(np.diff(kinds[:, order], axis=1).any(axis=0)) + 1
+    for group in np.split(some[order], starts):
+        most = max(1, AT_ONCE // int(values[group[0]] * len(n)))
+        yield from np.split(group, np.arange(most, len(group), most))
 
-    keys: np.ndarray  # (m,)
-    values: np.ndarray  # (m,)
-    width: np.ndarray  # (m,), of the grid cells of the values
-    held: np.ndarray  # (folds, k, m), weight of the rows in the fold
-    learned: np.ndarray  # (folds, k, m), weight of the rows in the other folds
-    n: float  # all rows, of which a sample is in folds
+
+def _tables(cells: GridCounts, columns: np.ndarray) -> np.ndarray:
+    """The counts of columns with as many values each, (columns, k, m)."""
+    many = cells.offset[columns[0] + 1] - cells.offset[columns[0]]
+    return cells.table[:, cells.offset[columns][:, None] + np.arange(many)].transpose(1, 0, 2)
+
+
+@dataclass(frozen=True)
+class FoldedColumns:
+    """The values of columns that have as many each, and how many rows of each class have them, by fold."""
+
+    columns: np.ndarray  # (c,), in the table
+    keys: np.ndarray  # (c, m)
+    values: np.ndarray  # (c, m)
+    width: np.ndarray  # (c, m), of the grid cells of the values
+    held: np.ndarray  # (c, folds, k, m), weight of the rows in the fold
+    learned: np.ndarray  # (c, folds, k, m), weight of the rows in the other folds
+    n: np.ndarray  # (c,): all rows, of which a sample is in folds
     cut: dict = field(default_factory=dict)  # intervals of the folds, by how they are cut
 
     @classmethod
-    def of(cls, cells: GridCounts, repeats: int | None = None, most: int = RUNS) -> FoldedColumn:
-        keys = cells.keys[0]
-        table = np.maximum(cells.table, 0.0)
-        table = table[table.any(axis=1)]  # without classes that have no rows
+    def of(cls, cells: GridCounts, columns: np.ndarray, repeats: int | None = None, most: int = RUNS) -> FoldedColumns:
+        """Of columns that are alike; more than `most` values are merged."""
+        keys = np.stack([cells.keys[j] for j in columns])
+        table = np.maximum(_tables(cells, columns), 0.0)
+        table = table[:, table[0].any(axis=1)]  # without classes that have no rows
         low, high = cell_borders(keys)
         near = np.where(low < 0, high, low)  # the border nearer to 0: whole numbers are there
         values = np.where(np.round(near) == near, near, (low + high) / 2)
-        repeats = (REPEATS if table.sum() <= FEW else 1) if repeats is None else repeats
-        held = np.concatenate([split_into_folds(keys, table, seed) for seed in range(repeats)])
-        first = run_starts(held.sum(axis=(0, 1)), most)  # neighbouring values are merged if there are many
-        if len(first) < len(keys):
-            count = held.sum(axis=(0, 1))
-            weight = np.maximum(np.add.reduceat(count, first), 1e-300)
-            values = np.add.reduceat(values * count, first) / weight
-            held = np.add.reduceat(held, first, axis=2)
-        whole = held.reshape(repeats, FOLDS, *held.shape[1:]).sum(axis=1, keepdims=True)
-        learned = (whole - held.reshape(repeats, FOLDS, *held.shape[1:])).reshape(held.shape)
-        return cls(keys[first], values, (high - low)[first], held, learned, float(table.sum()))
+        n = table.sum(axis=(1, 2))
+        repeats = (REPEATS if n[0] <= FEW else 1) if repeats is None else repeats
+        held = np.concatenate([split_into_folds(keys, table, seed) for seed in range(repeats)], axis=1)
+        if len(columns) == 1:  # values without rows are left out, and neighbouring values merged if there are many
+            count = held.sum(axis=(0, 1, 2))
+            first = run_starts(count, most)
+            if len(first) < keys.shape[1]:
+                weight = np.maximum(np.add.reduceat(count, first), 1e-300)
+                values = (np.add.reduceat(values[0] * count, first) / weight)[None]
+                held = np.add.reduceat(held, first, axis=3)
+            keys, low, high = keys[:, first], low[:, first], high[:, first]
+        folds = held.reshape(len(columns), repeats, FOLDS, *held.shape[2:])
+        learned = (folds.sum(axis=2, keepdims=True) - folds).reshape(held.shape)
+        return cls(columns, keys, values, high - low, held, learned, n)
 
-    def resolves(self, spread: float) -> bool:
-        """Whether the cells are narrow compared with the standard deviation of the column."""
-        weight = self.held.sum(axis=(0, 1))  # 0 where rows have so little weight that no fold counts them
-        return spread == 0 or bool(weight.any() and np.average(self.width, weights=weight) <= COARSE * spread)
+    def resolves(self, spread: np.ndarray) -> np.ndarray:
+        """Whether the cells are narrow compared with the standard deviation of the column, (c,)."""
+        weight = self.held.sum(axis=(1, 2))  # 0 where rows have so little weight that no fold counts them
+        total = weight.sum(axis=1)
+        return (spread == 0) | ((total > 0) & ((self.width * weight).sum(axis=1) <= COARSE * spread * total))
 
-    def ranked(self, families: list[Any], times: float) -> list[int]:
-        """Indices of the families, best first: those whose held-out log loss is not significantly above the smallest,
-        in the order of their log loss with the evidence multiplied by `times`; then the others."""
+    def ranked(self, families: list[Any], times: float) -> np.ndarray:
+        """Indices of the families, best first, (c, families): those whose held-out log loss is not significantly above
+        the smallest, in the order of their log loss with the evidence multiplied by `times`; then the others."""
         with np.errstate(all="ignore"):
-            parts = np.stack([self._held_out(family) for family in families])  # (families, folds, m, k)
-            prior = np.log(self.learned.sum(axis=2) + 0.5)[:, None, :]
-            weight = self.held.transpose(0, 2, 1).ravel()
-            present = np.flatnonzero(weight)
-            weight = weight[present]
-            logs = _log_posteriors(parts + prior)[:, present]  # of the true classes
-            once = _finite(logs @ weight)
-            lead = logs[np.argmax(once)] - logs
-            clear = self._clearly_less(lead @ weight, (lead * lead) @ weight, float(weight.sum()))
-            often = np.full(len(parts), -np.inf)
-            often[~clear] = _finite(_log_posteriors(times * parts[~clear] + prior)[:, present] @ weight)
-        return np.lexsort((-once, -often, clear)).tolist()
+            parts = np.stack([self._held_out(family) for family in families])  # (families, c, folds, m, k)
+            prior = np.log(self.learned.sum(axis=3) + 0.5)[:, :, None, :]
+            weight = self.held.transpose(0, 1, 3, 2).reshape(len(self.columns), -1)
+            logs = _log_posteriors(parts + prior, weight)  # of the true classes
+            once = _finite(_total(logs, weight))
+            best = np.take_along_axis(logs, once.argmax(axis=0)[None, :, None], axis=0)
+            lead = best - logs
+            clear = self._clearly_less(_total(lead, weight), _total(lead * lead, weight), weight.sum(axis=1))
+            some = ~clear.all(axis=1)  # families that a column may have
+            often = np.full(clear.shape, -np.inf)
+            often[some] = _finite(_total(_log_posteriors(times * parts[some] + prior, weight), weight))
+            often[clear] = -np.inf
+        return np.lexsort((-once, -often, clear), axis=0).T
 
-    def _clearly_less(self, total: np.ndarray, square: np.ndarray, n: float) -> np.ndarray:
+    def _clearly_less(self, total: np.ndarray, square: np.ndarray, n: np.ndarray) -> np.ndarray:
         """Whether differences of log probabilities, with these sums and sums of squares over the compared rows, are
         significant."""
-        repeats = len(self.held) / FOLDS
+        repeats = self.held.shape[1] / FOLDS
         total, square, n = total / repeats, square / repeats, n / repeats
-        errors = max(SEEN, CLEAR * np.sqrt(n / self.n))
+        errors = np.maximum(SEEN, CLEAR * np.sqrt(n / self.n))
         return ~(total <= errors * np.sqrt(np.maximum(square - total * total / n, 0.0)))
 
     def _held_out(self, family: Any) -> np.ndarray:
-        """log p(value | class) (folds, m, k) learned from the other folds, up to a term that all classes share."""
+        """log p(value | class) (c, folds, m, k) learned from the other folds, up to a term that all classes share."""
+        c, folds, k, m = self.learned.shape
         if family.shared_tally == "cells":
             rule = family.cuts, family.smooth
             if rule not in self.cut:
-                self.cut[rule] = family.intervals(self.learned)
-            return family.shares(self.cut[rule])
-        n = self.learned.sum(axis=2)  # (folds, k)
+                self.cut[rule] = family.intervals(self.learned.reshape(c * folds, k, m))
+            return family.shares(self.cut[rule]).reshape(c, folds, m, k)
+        n = self.learned.sum(axis=3).reshape(c * folds, k)
         p = family.estimate(self._tally(family.shared_tally))
-        parts = family.parts(p, Reals(np.repeat(self.values[:, None], len(n), axis=1)))  # (m, k, folds)
-        return Limits.of(n.T, np.full(len(n), len(self.values))).apply(parts).transpose(2, 0, 1)
+        parts = family.parts(p, Reals(np.repeat(self.values.T, folds, axis=1)))  # (m, k, c · folds)
+        parts = Limits.of(n.T, np.full(len(n), m)).apply(parts)
+        return parts.transpose(2, 0, 1).reshape(c, folds, m, k)
 
     def _tally(self, name: str) -> Any:
-        """The tally of the other folds, with one column for each fold."""
-        n = self.learned.sum(axis=2).T  # (k, folds)
+        """The tally of the other folds, with one column for each fold of each column."""
+        c, folds, k, _ = self.learned.shape
+        n = self.learned.sum(axis=3)  # (c, folds, k)
         values = np.log(self.values) if name == "log_moments" else self.values
-        mean = (self.learned @ values).T / np.maximum(n, 1e-300)
+        mean = (self.learned @ values[:, None, :, None])[..., 0] / np.maximum(n, 1e-300)
+        n, flat = n.reshape(c * folds, k).T, mean.reshape(c * folds, k).T
         if name == "whole":
-            return Sums(n, mean * n)
-        m2 = np.einsum("fkm,fkm->kf", self.learned, (values - mean.T[:, :, None]) ** 2)
-        return Moments(n, mean, m2)
+            return Sums(n, flat * n)
+        m2 = np.einsum("cfkm,cfkm->cfk", self.learned, (values[:, None, None, :] - mean[..., None]) ** 2)
+        return Moments(n, flat, m2.reshape(c * folds, k).T)
 
 
 def run_starts(count: np.ndarray, most: int) -> np.ndarray:
@@ -454,18 +506,25 @@ def run_starts(count: np.ndarray, most: int) -> np.ndarray:
     return some[np.unique(np.searchsorted(below, below[-1] * np.arange(most) / most, side="right"))]
 
 
-def deviation(moments: Moments | None) -> float:
-    """Standard deviation of a column; 0 where it is unknown or within rounding error."""
-    if moments is None:
-        return 0.0
-    whole = moments.collapse()
-    found = float(np.sqrt(whole.m2[0, 0] / max(float(np.ravel(whole.n)[0]), 1e-300)))
-    return found if found > 4 * np.finfo(float).eps * abs(float(whole.mean[0, 0])) else 0.0
+def deviation(tallies: dict[str, Any], d: int) -> np.ndarray:
+    """Standard deviation of each column, (d,); 0 where it is unknown or within rounding error."""
+    if "moments" not in tallies:
+        return np.zeros(d)
+    whole = tallies["moments"].collapse()
+    found = np.sqrt(whole.m2[0] / np.maximum(column(whole.n)[0], 1e-300))
+    return np.where(found > 4 * np.finfo(float).eps * np.abs(whole.mean[0]), found, 0.0)
 
 
-def _log_posteriors(joint: np.ndarray) -> np.ndarray:
-    """Log posteriors (families, folds · m · k) from log joints (families, folds, m, k), which are overwritten."""
-    return ops.posterior(joint.reshape(-1, joint.shape[-1]), logs=True).reshape(len(joint), -1)
+def _log_posteriors(joint: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Log posteriors (families, c, folds · m · k) from log joints (families, c, folds, m, k), which are overwritten; 0
+    where no row has the value."""
+    logs = ops.posterior(joint.reshape(-1, joint.shape[-1]), logs=True).reshape(*joint.shape[:2], -1)
+    return np.where(weight > 0, logs, 0.0)
+
+
+def _total(logs: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Sums over the rows, (families, c)."""
+    return np.einsum("fcr,cr->fc", logs, weight)
 
 
 def _finite(sums: np.ndarray) -> np.ndarray:
@@ -473,13 +532,14 @@ def _finite(sums: np.ndarray) -> np.ndarray:
 
 
 def split_into_folds(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarray:
-    """Split counts (k, m) of values into folds (FOLDS, k, m), class by class, in an order that depends only on the
-    values and their counts. Of more than ENOUGH rows, a sample of about ENOUGH is used."""
-    k, m = table.shape
-    names = (keys.astype(np.uint64) * np.uint64(k))[None, :] + np.arange(k, dtype=np.uint64)[:, None]
-    share = ENOUGH / max(float(table.sum()), 1.0)
-    if share < 1.0:
-        table = np.floor(table * share + _uniform(names, seed))
+    """Split counts (c, k, m) of the values of columns into folds (c, FOLDS, k, m), class by class, in an order that
+    depends only on the values and their counts. Of more than ENOUGH rows, a sample of about ENOUGH is used."""
+    c, k, m = table.shape
+    names = (keys.astype(np.uint64) * np.uint64(k))[:, None, :] + np.arange(k, dtype=np.uint64)[:, None]
+    share = ENOUGH / np.maximum(table.sum(axis=(1, 2), keepdims=True), 1.0)
+    if share.min() < 1.0:
+        table = np.where(share < 1.0, np.floor(table * share + _uniform(names, seed)), table)
+    table, names = table.reshape(c * k, m), names.reshape(c * k, m)
     whole = np.floor(table + 1e-9)
     rest = np.where(table - whole > 1e-9, table - whole, 0.0)  # the fractional part of a weight is one more row
     times = (whole + (rest > 0)).astype(np.int64)
@@ -490,10 +550,12 @@ def split_into_folds(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarr
     weight = np.where(number < whole[row_y, row_at], 1.0, rest[row_y, row_at])
     mixed = _mixed(names[row_y, row_at] ^ (number.astype(np.uint64) << np.uint64(40)), seed + 101)
     order = np.argsort((row_y.astype(np.uint64) << np.uint64(48)) | (mixed >> np.uint64(16)))
-    rows = np.bincount(row_y, minlength=k)
+    rows = np.bincount(row_y, minlength=c * k)
     fold = np.empty(len(order), dtype=np.int64)
-    fold[order] = (np.arange(len(order)) + np.repeat(np.arange(k) - (np.cumsum(rows) - rows), rows)) % FOLDS
-    return np.bincount((fold * k + row_y) * m + row_at, weight, minlength=FOLDS * k * m).reshape(FOLDS, k, m)
+    first = np.tile(np.arange(k), c) - (np.cumsum(rows) - rows)
+    fold[order] = (np.arange(len(order)) + np.repeat(first, rows)) % FOLDS
+    place = ((row_y // k * FOLDS + fold) * k + row_y % k) * m + row_at
+    return np.bincount(place, weight, minlength=c * FOLDS * k * m).reshape(c, FOLDS, k, m)
 
 
 def _uniform(names: np.ndarray, seed: int) -> np.ndarray:

@@ -437,9 +437,19 @@ def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -
     named = names(X)
     if isinstance(X, Records):
         return [X.column(name) for name in named if only is None or name in only]
+    if hasattr(X, "itercolumns"):  # Arrow's columns of plain numbers need no other library
+        plain = [(name, one) for name, one in zip(named, X.itercolumns(), strict=True) if only is None or name in only]
+        return list(each(lambda one: _from_arrow(*one), plain))
     in_order = nw.from_native(X, eager_only=True).iter_columns()
     series = [(name, one) for name, one in zip(named, in_order, strict=True) if only is None or name in only]
     return list(each(lambda one: _from_series(*one), series))
+
+
+def _from_arrow(name: str, cells: Any) -> Column:
+    kind = str(cells.type)
+    if kind == "double" or (kind == "int64" and not cells.null_count):
+        return Column(name, cells.to_numpy())
+    return _from_series(name, nw.from_native(cells, series_only=True))
 
 
 def _from_series(name: str, s: Any) -> Column:

@@ -49,19 +49,43 @@ ENOUGH = 512  # values to choose cuts among; of more, neighbours are taken toget
 
 def supervised(counts: np.ndarray) -> list[int]:
     """Cut before these of the m ordered values, from their counts by class (k, m)."""
-    if counts.shape[1] > ENOUGH:
-        runs = [0, *even(counts.sum(axis=0), ENOUGH)]
-        return [runs[cut] for cut in ops.supervised_cuts(np.add.reduceat(counts, runs, axis=1))]
-    return ops.supervised_cuts(counts)
+    return np.flatnonzero(supervised_of_each(counts[None])).tolist()
+
+
+def supervised_of_each(counts: np.ndarray) -> np.ndarray:
+    """Whether a cut precedes each of the m ordered values of t tables, (t, m), from their counts by class (t, k, m)."""
+    if counts.shape[2] <= ENOUGH:
+        return ops.supervised_cuts(counts)
+    out = np.zeros(counts.shape[::2], dtype=bool)
+    for table, own in zip(counts, out, strict=True):
+        runs = np.array([0, *even(table.sum(axis=0), ENOUGH)])
+        own[runs[ops.supervised_cuts(np.add.reduceat(table, runs, axis=1)[None])[0]]] = True
+    return out
 
 
 def even(counts: np.ndarray, parts: int) -> list[int]:
     """Cut before these of m ordered values, into about `parts` runs of like weight, from their counts (m,)."""
-    below = np.cumsum(counts)
-    if parts < 2 or len(counts) < 2:
-        return []
-    at = np.searchsorted(below, below[-1] * np.arange(1, parts) / parts, side="left") + 1
-    return np.unique(at[at < len(counts)]).tolist()
+    return np.flatnonzero(even_of_each(counts[None], parts)).tolist()
+
+
+def even_of_each(counts: np.ndarray, parts: int) -> np.ndarray:
+    """Whether such a cut precedes each of the m ordered values of t tables, (t, m), from their counts (t, m).
+
+    >>> even_of_each(np.ones((1, 6)), 3).tolist()
+    [[False, False, True, False, True, False]]
+    """
+    out = np.zeros(counts.shape, dtype=bool)
+    if parts < 2 or counts.shape[1] < 2:
+        return out
+    below = np.cumsum(counts, axis=1)
+    total = below[:, -1:]
+    near = np.floor(below * parts / np.where(total > 0, total, 1.0))  # how many runs end there, up to rounding errors
+    near += total * (near + 1) / parts <= below
+    near -= total * near / parts > below
+    ends = np.where(total > 0, np.clip(near, 0, parts - 1), parts - 1)
+    out[:, 1] = ends[:, 0] > 0
+    out[:, 2:] = ends[:, 1:-1] > ends[:, :-2]
+    return out
 
 
 def intervals(values: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import gammaln
@@ -49,13 +50,12 @@ class Shape:
     log_tails: tuple[float, float]  # log probability beyond the first and the last edge, given the end interval
 
     @classmethod
-    def of(cls, keys: np.ndarray, counts: np.ndarray, bounds: list[int]) -> Shape:
-        """From the cells, their weights (m,), and the indices 0, …, m of the first cell of each interval."""
+    def of(cls, keys: np.ndarray, counts: np.ndarray, start: np.ndarray) -> Shape:
+        """From the cells, their weights (m,), and the indices 0, … of the first cell of each interval."""
         if len(keys) == 0:
             return cls(np.array([0.0, 1.0]), np.log([0.5]), (np.log(0.25), np.log(0.25)))
         walls = _borders(*cell_borders(keys))
-        start = np.array(bounds[:-1])
-        interval = np.repeat(np.arange(len(start)), np.diff(bounds))  # of each cell
+        interval = np.repeat(np.arange(len(start)), np.diff(start, append=len(keys)))  # of each cell
         total = np.maximum(np.add.reduceat(counts, start), 1e-300)
         before = np.cumsum(counts) - counts
         share = (before - before[start][interval]) / total[interval]  # of the interval's weight, below each cell
@@ -98,7 +98,7 @@ class Params:
     offset: np.ndarray  # (d + 1,)
     alpha: np.ndarray  # (d,)
     packed: Packed  # log P of an interval, (k, sum of intervals)
-    cells: tuple[tuple[np.ndarray, np.ndarray, list[int]], ...]  # keys, weights and bounds for `shapes`
+    cells: tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]  # keys, weights and first cells for `shapes`
 
     @property
     def table(self) -> np.ndarray:
@@ -148,24 +148,35 @@ class Histogram(Family):
         return cell_ops.cells(x, y, w, k)
 
     def estimate(self, t: GridCounts) -> Params:
-        borders, counts, cells = [], [], []
-        for keys, table in zip(t.keys, t.columns(), strict=True):
-            table = np.maximum(table, 0.0)
-            at = self.places(table)
-            low, high = cell_borders(keys)
-            border = np.array([high[i - 1] / 2 + low[i] / 2 for i in at])
-            borders.append(
-                np.where(border < 0, np.nextafter(border, np.inf), border)
-            )  # a cell contains its end nearer to 0
-            bounds = [0, *at, len(keys)] if len(keys) else [0, 0]
-            counts.append(np.add.reduceat(table, bounds[:-1], axis=1) if len(keys) else np.zeros((t.k, 1)))
-            cells.append((keys, table.sum(axis=0), bounds))
-        whole = np.hstack(counts) if counts else np.zeros((t.k, 0))
-        offset = np.concatenate([[0], np.cumsum([c.shape[1] for c in counts])]).astype(np.int64)
+        table, values = np.maximum(t.table, 0.0), np.diff(t.offset)
+        first = np.zeros(table.shape[1], dtype=bool)  # cells that begin an interval
+        for m in np.unique(values[values > 0]):  # columns with as many cells at once
+            at = t.offset[:-1][values == m][:, None] + np.arange(m)
+            first[at] = self.begins(table[:, at].transpose(1, 0, 2))
+        begin = np.flatnonzero(first)
+        column = np.repeat(np.arange(t.d), values)[begin]
+        many = np.maximum(np.bincount(column, minlength=t.d), 1)  # a column without cells has one interval
+        offset = np.concatenate([[0], np.cumsum(many)]).astype(np.int64)
+        whole = np.zeros((t.k, offset[-1]))
+        if len(begin):
+            whole[:, np.repeat(values > 0, many)] = np.add.reduceat(table, begin, axis=1)
         for _ in range(self.smooth):
             whole = shared_with_neighbours(whole, offset)
-        kept = np.concatenate([own_part(c.shape[1], self.smooth) for c in counts]) if counts else np.zeros(0)
-        return self.smoothed(tuple(borders), whole, kept, offset, tuple(cells))
+        kept = np.concatenate([own_part(n, self.smooth) for n in many.tolist()]) if t.d else np.zeros(0)
+        low, high = cell_borders(np.concatenate(t.keys)) if t.d else (np.zeros(0), np.zeros(0))
+        border = high[begin - 1] / 2 + low[begin] / 2
+        border = np.where(border < 0, np.nextafter(border, np.inf), border)  # a cell contains its end nearer to 0
+        ends = np.concatenate([[0], np.cumsum(many * (values > 0))]).tolist()
+        start, weight = begin - t.offset[:-1][column], table.sum(axis=0)
+        each = list(pairwise(ends))
+        cells = zip(t.keys, each, t.offset.tolist()[:-1], strict=True)
+        return self.smoothed(
+            tuple(border[a + 1 : b] for a, b in each),
+            whole,
+            kept,
+            offset,
+            tuple((keys, weight[at : at + len(keys)], start[a:b]) for keys, (a, b), at in cells),
+        )
 
     def smoothed(
         self, borders: tuple, counts: np.ndarray, kept: np.ndarray, offset: np.ndarray, cells: tuple
@@ -182,27 +193,31 @@ class Histogram(Family):
     def intervals(self, tables: np.ndarray) -> Intervals:
         """Intervals of tables (t, k, m) of the same ordered values, each cut by its own counts."""
         t, k, m = tables.shape
-        each = [[0, *self.places(table)] for table in tables]
-        first = np.concatenate([i * m + np.array(at) for i, at in enumerate(each)])
-        counts = np.add.reduceat(tables.transpose(1, 0, 2).reshape(k, t * m), first, axis=1)
-        offset = np.concatenate([[0], np.cumsum([len(at) for at in each])])
+        first = self.begins(tables)
+        counts = np.add.reduceat(tables.transpose(1, 0, 2).reshape(k, t * m), np.flatnonzero(first), axis=1)
+        offset = np.concatenate([[0], np.cumsum(first.sum(axis=1))])
         for _ in range(self.smooth):
             counts = shared_with_neighbours(counts, offset)
-        begins = np.zeros(t * m, dtype=np.int64)
-        begins[first] = 1
-        return Intervals(counts, offset, np.cumsum(begins).reshape(t, m) - 1)
+        return Intervals(counts, offset, np.cumsum(first).reshape(t, m) - 1)
 
     def shares(self, cut: Intervals) -> np.ndarray:
         """log P(interval | class) of each value, (t, m, k)."""
         return log_shares(cut.counts, cut.offset, self._alpha(cut.counts, cut.offset)).T[cut.at]
 
-    def places(self, counts: np.ndarray) -> list[int]:
-        """Indices of the ordered values that a cut precedes, from their counts by class (k, m)."""
+    def begins(self, tables: np.ndarray) -> np.ndarray:
+        """Whether each of m ordered values is the first of an interval, (t, m), from the counts by class (t, k, m) of
+        one value or more."""
         if self.cuts == "mdl":
-            return discretise.supervised(counts)
-        if self.cuts == "values":
-            return list(range(1, counts.shape[1]))
-        return list(self.cuts) if isinstance(self.cuts, tuple) else discretise.even(counts.sum(axis=0), int(self.cuts))
+            out = discretise.supervised_of_each(tables)
+        elif self.cuts == "values":
+            out = np.ones(tables.shape[::2], dtype=bool)
+        elif isinstance(self.cuts, tuple):
+            out = np.zeros(tables.shape[::2], dtype=bool)
+            out[:, list(self.cuts)] = True
+        else:
+            out = discretise.even_of_each(tables.sum(axis=1), int(self.cuts))
+        out[:, 0] = True
+        return out
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
         return ops.lookup(Codes(p.codes(x)), p.offset, p.packed, np.zeros(p.packed.k))

@@ -55,6 +55,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban import ops
 from deciban.data.frames import column_label, column_labels
 from deciban.data.memory import address_space_left
 from deciban.display import option, truncate
@@ -995,12 +996,24 @@ class _Table:
             return pa.schema([(name, held_as(types.get(name, pa.string()))) for name in columns]).empty_table()
         while True:
             try:
-                return parsed(block[1], self.look, types, columns, use_threads)
+                found = parsed(block[1], self.look, types, columns, use_threads)
             except (pa.ArrowInvalid, Unread) as error:
                 column = self.learn(error, block)
                 if column not in self.fixed:
                     raise ColumnTypeChanged(self.types) from None
                 types = types | {column: self.types[column]}
+                continue
+            codes = self._late_codes(found, block)
+            if codes:
+                self.types |= dict.fromkeys(codes, pa.string())
+                raise ColumnTypeChanged(self.types)
+            return found
+
+    def _late_codes(self, found: pa.Table, block: Numbered) -> list[str]:
+        """Columns of whole numbers of a block in which a cell is a code. A column with fractions, such as 01.5, is one
+        of numbers."""
+        whole = [column.name for column in found.schema if pa.types.is_integer(column.type)]
+        return _columns_of_codes(block[1], self.look, [name for name in whole if name not in self.fixed])
 
     def learn(self, error: pa.ArrowInvalid | Unread, block: Numbered) -> str:
         """Update the column types from Arrow's error message, or raise; returns the column."""
@@ -1091,7 +1104,7 @@ class _Table:
 
 def _columns_of_codes(block: bytes, look: CsvDialect, names: list[str]) -> list[str]:
     """Which of these columns hold a number that begins with 0, which is a name."""
-    if not names:
+    if not names or not ops.has_leading_zeros(block, look.delimiter):
         return []
     texts = parsed(block, look, dict.fromkeys(names, pa.string()), names)
     each = zip(texts.schema.names, texts.columns, strict=True)

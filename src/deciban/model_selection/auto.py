@@ -53,6 +53,7 @@ from deciban.tallies.ledger import LedgerKey
 Callback = Callable[[str, float], None]
 SAMPLE = 100_000  # rows of a stream that are kept to score the model
 CELLS = 20_000_000  # most cells of those rows
+WIDE = 10_000  # columns up to which classifiers are compared
 NO_ROWS = "there are no rows with a label\n\nhint: check that the file has more than a header"
 
 
@@ -189,9 +190,9 @@ def auto_fit(
 
     Columns that no model can use (identifiers, free text, dates, row numbers) are dropped. Candidates are
     cross-validated in ten folds, on at most 10,000 rows sampled class by class; the least complex one within one
-    standard error of the lowest log loss is chosen and fitted to all rows; with fewer than 20 rows only naive Bayes is
-    tried. The scores that are printed and returned are cross-validated, and every choice (distribution, smoothing,
-    calibration, weights) is made again in each fold.
+    standard error of the lowest log loss is chosen and fitted to all rows; with fewer than 20 rows or more than 10,000
+    columns only naive Bayes is tried. The scores that are printed and returned are cross-validated, and every choice
+    (distribution, smoothing, calibration, weights) is made again in each fold.
 
     Parameters
     ----------
@@ -231,7 +232,8 @@ def auto_fit(
     rows = found.rows(X)
     comparison = None
     alone = lone(labels)
-    if model == "auto" and not (updatable or ledger or alone):
+    wide = found.text is None and len(found.columns.kept) > WIDE
+    if model == "auto" and not (updatable or ledger or alone or wide):
         names = [name for name in AUTO if _matches_input(name, found) and get_candidate(name).fewest <= len(labels)]
         comparison = compare_readable(found, rows, labels, names, callback=callback, early_stop=True)
         kind = comparison.chosen.kind
@@ -251,6 +253,9 @@ def auto_fit(
         fitted._ignore_columns([str(name) for name in found.dropped_columns])  # rows to predict may have them
     notes = _notes(caught) + ([] if found.text is not None else _column_notes(rows, labels, called))
     notes += [f"{LONE}: no row could be held out to score the model"] * alone
+    notes += [f"naive Bayes is the only classifier that is tried on more than {WIDE:,} columns"] * (
+        wide and model == "auto"
+    )
     suspects = find_leakage(rows, labels) if found.text is None else []
     return AutoResult(
         fitted, kind, held_out, how, found.dropped_columns, suspects, comparison, notes, found.text, len(labels), found

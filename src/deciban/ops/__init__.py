@@ -343,7 +343,18 @@ def max_abs(values: np.ndarray) -> float:
     return _core.largest(values)
 
 
-def supervised_cuts(counts: np.ndarray) -> list[int]:
-    """Cut before these of the m ordered values, from their counts by class (k, m)."""
+def supervised_cuts(counts: np.ndarray) -> np.ndarray:
+    """Whether a cut precedes each of the m ordered values of t tables, (t, m), from their counts by class (t, k, m)."""
     counts = np.ascontiguousarray(counts, dtype=np.float64)
-    return spec.supervised_cuts(counts) if _core is None else _core.supervised_cuts(counts)
+    if _core is None:
+        return spec.supervised_cuts(counts)
+    first = np.zeros(counts.shape[::2], dtype=np.uint8)
+    _core.supervised_cuts(counts, first)
+    return first.view(bool)
+
+
+def has_leading_zeros(text: bytes, delimiter: str) -> bool:
+    """Whether a cell of a delimited text begins with 0 and another digit (or x), a sign aside: see `spec`."""
+    if _core is None:
+        return spec.has_leading_zeros(text, delimiter)
+    return _core.has_leading_zeros(np.frombuffer(text, dtype=np.uint8), ord(delimiter))

@@ -25,6 +25,7 @@ The definition of row digests (`ops.digests`): out[i] += Σ_j key(x[i, j]) · fa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log, log2
@@ -237,8 +238,17 @@ def largest(values: np.ndarray) -> float:
     return float(max(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))
 
 
-def supervised_cuts(counts: np.ndarray) -> list[int]:
-    """Cut before these of the m ordered values, from their counts by class (k, m), by Fayyad and Irani (1993)."""
+def supervised_cuts(counts: np.ndarray) -> np.ndarray:
+    """Whether a cut precedes each of the m ordered values of t tables, (t, m), from their counts by class (t, k, m), by
+    Fayyad and Irani (1993)."""
+    first = np.zeros(counts.shape[::2], dtype=bool)
+    for table, own in zip(counts, first, strict=True):
+        own[_cuts(table)] = True
+    return first
+
+
+def _cuts(counts: np.ndarray) -> list[int]:
+    """The values of one table (k, m) that a cut precedes."""
     below = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1)
     cuts: list[int] = []
     open_parts = [(0, counts.shape[1])]
@@ -248,7 +258,7 @@ def supervised_cuts(counts: np.ndarray) -> list[int]:
         if cut is not None:
             cuts.append(start + cut)
             open_parts += [(start, start + cut), (start + cut, stop)]
-    return sorted(cuts)
+    return cuts
 
 
 def _best_cut(below: np.ndarray) -> int | None:
@@ -271,6 +281,13 @@ def _best_cut(below: np.ndarray) -> int | None:
     power = c * log2(3.0) if c > 30 else log2(3.0**c - 2.0)
     price = power - (c * bits / total - c1 * bits1 / n1 - c2 * bits2 / n2)
     return at + 1 if bits - bits1 - bits2 > log2(max(total - 1, 1.0)) + price else None
+
+
+def has_leading_zeros(text: bytes, delimiter: str) -> bool:
+    """Whether a cell begins with 0 and another digit (or x), a sign aside. A cell begins after a delimiter, a line end,
+    a quote or a blank, so that a cell of several words may be found, too."""
+    begins = rb'(?:^|[\n\r" \t' + re.escape(delimiter.encode()) + rb"])"
+    return re.search(begins + rb"[-+]?0[0-9xX]", text) is not None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -42,6 +42,7 @@ from deciban.rows.rows import ColumnRoles
 from deciban.rows.schema import Schema
 
 READY = inputs._READY
+LONG = 1024  # rows from which columns are read in threads
 SMALL = 1 << 16  # largest number of cells of whole numbers that are converted in one call
 NAMED_AFTER = "means_"  # the attribute that messages about array libraries name
 
@@ -615,7 +616,7 @@ def named_columns(
             f"required by {model}.\n\nhint: {hint}"
         )
     wanted = None if known is None else set(known) - set(unread)
-    columns = frames.columns(X, lambda f, series: threads.map_ordered(series, f), wanted)
+    columns = frames.columns(X, _in_threads if len(X) >= LONG else map, wanted)
     return columns, names, [] if known is None else [name for name in names if name not in set(known)]
 
 
@@ -662,6 +663,10 @@ def _other_columns(absent: list, new: list, known: Sequence) -> DataError:
     meant = [f"`{near}` for `{name}`" for name in new if (near := closest(name, absent))]
     hint = f"did you mean {', '.join(meant)}?" if meant else f"the columns of training are {format_list(known)}"
     return DataError(f"{'; '.join(messages)} (columns='strict')\n\nhint: {hint}")
+
+
+def _in_threads(f: Callable, series: Iterable) -> Iterator:
+    return threads.map_ordered(series, f)
 
 
 def warn_of_odd_columns(notes: list[str]) -> None:

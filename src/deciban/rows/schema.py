@@ -67,8 +67,11 @@ class Schema:
     def groups(self) -> list[tuple[Any, tuple[int, ...]]]:
         """(family, columns) of each block."""
         groups: dict[Any, list[int]] = {}
+        last, own = None, []
         for j, field in enumerate(self.fields):
-            groups.setdefault(field.family, []).append(j)
+            if field.family is not last:  # families are costly to hash
+                last, own = field.family, groups.setdefault(field.family, [])
+            own.append(j)
         out = [(family, tuple(columns)) for family, columns in groups.items()]
         return out if self.gaps is None else [*out, (self.gaps, tuple(range(len(self.fields))))]
 

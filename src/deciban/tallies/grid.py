@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -73,6 +74,14 @@ class GridCounts(Tally):
     def of_keys(cls, n: np.ndarray, found: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> GridCounts:
         """Of the keys (d, n) of rows."""
         k, keys, tables = len(n), [], []
+        if len(found) > len(y):  # more columns than rows: all columns at once
+            here = found != MISSING
+            line = (found + np.arange(len(found))[:, None] * _SPAN)[here]
+            line, at = np.unique(line, return_inverse=True)
+            row = np.nonzero(here)[1]
+            table = _by_class(at.ravel(), y[row], None if w is None else w[row], k, len(line))
+            out = cls(n, _by_column(line, len(found)), table)
+            return out if w is None else out._without_empty()
         for own in found.astype(np.int64):
             here = own != MISSING
             some = slice(None) if here.all() else here
@@ -114,7 +123,7 @@ class GridCounts(Tally):
 
     def columns(self) -> list[np.ndarray]:
         """The table of each column, (k, its cells)."""
-        return np.split(self.table, self.offset[1:-1], axis=1)
+        return [self.table[:, a:b] for a, b in pairwise(self.offset.tolist())]
 
     def part(self, columns) -> GridCounts:
         """Of some of the columns."""
@@ -159,9 +168,7 @@ class GridCounts(Tally):
         line = both[new]
         size, mine = len(line), self.table.shape[1]
         tables = _spread(self.table, at[:mine], size), _spread(other.table, at[mine:], size)
-        starts = np.arange(self.d) * _SPAN
-        parts = np.split(line, np.searchsorted(line, starts[1:] - _SPAN // 2))
-        return tuple(part - start for part, start in zip(parts, starts, strict=True)), *tables
+        return _by_column(line, self.d), *tables
 
     def __add__(self, other: GridCounts) -> GridCounts:
         if self._waiting is not None and self._waiting.shares:
@@ -186,7 +193,7 @@ class GridCounts(Tally):
 
     def _without_empty(self) -> GridCounts:
         some = (self.table != 0).any(axis=0)
-        parts = np.split(some, self.offset[1:-1])
+        parts = [some[a:b] for a, b in pairwise(self.offset.tolist())]
         keys = tuple(key[part] for key, part in zip(self.keys, parts, strict=True))
         return GridCounts(self.n, keys, np.ascontiguousarray(self.table[:, some]))
 
@@ -201,6 +208,14 @@ class GridCounts(Tally):
 
 def _ascending(key: np.ndarray) -> bool:
     return len(key) == 0 or bool((key[1:] > key[:-1]).all() and key[0] > -_SPAN // 2 and key[-1] < _SPAN // 2)
+
+
+def _by_column(line: np.ndarray, d: int) -> tuple[np.ndarray, ...]:
+    """The keys of each column, from those of all columns in one ascending line."""
+    starts = np.arange(d + 1) * _SPAN - _SPAN // 2
+    column = np.searchsorted(starts, line, side="right") - 1
+    keys = line - column * _SPAN
+    return tuple(keys[a:b] for a, b in pairwise(np.searchsorted(line, starts).tolist()))
 
 
 def _spread(table: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
