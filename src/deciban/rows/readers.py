@@ -615,9 +615,11 @@ def named_columns(
             f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
             f"required by {model}.\n\nhint: {hint}"
         )
-    wanted = None if known is None else set(known) - set(unread)
-    columns = frames.columns(X, _in_threads if len(X) >= LONG else map, wanted)
-    return columns, names, [] if known is None else [name for name in names if name not in set(known)]
+    each = _in_threads if n >= LONG else map
+    if known is None:
+        return frames.columns(X, each), names, []
+    have = set(known)
+    return frames.columns(X, each, have - set(unread)), names, [name for name in names if name not in have]
 
 
 def array_columns(checked: Any, X: Any, first: bool, least: int) -> tuple[list[Column], int]:
