@@ -114,6 +114,8 @@ def test_columns_that_are_of_no_use_are_left_out_and_named(name):
         model = fitted(name, wide)
     assert len(seen) == 1
     assert model.n_features_in_ == 9
+    with pytest.warns(ColumnWarning, match="`note` is free text: left out"):
+        getattr(deciban, name)().partial_fit(COMPLETE.assign(note=NOTES), Y, classes=["no", "yes"])
     told = fitted(name).predict_proba(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -187,7 +187,7 @@ def auto_fit(
 ) -> AutoResult:
     """Select columns and a classifier, fit it, and score it on held-out rows.
 
-    Columns that no model can use (identifiers, free text, dates, row numbers) are dropped. Candidates are
+    Columns that no model can use (identifiers, free text, texts like dates, row numbers) are dropped. Candidates are
     cross-validated in ten folds, on at most 10,000 rows sampled class by class; the least complex one within one
     standard error of the lowest log loss is chosen and fitted to all rows; with fewer than 20 rows only naive Bayes is
     tried. The scores that are printed and returned are cross-validated, and every choice (distribution, smoothing,

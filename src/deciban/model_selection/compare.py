@@ -10,7 +10,7 @@
 
 The module also decides which columns of a table a model can use. These are dropped, each with a reason: columns
 without any value, identifiers (nearly all values differ), free text, row numbers, texts that look like dates or
-amounts, and values that are neither numeric nor categorical (dates, lists). If only one column of free text is left,
+amounts, and values that are neither numeric nor categorical (lists, periods). If only one column of free text is left,
 its words are used as features.
 
 >>> import numpy as np
