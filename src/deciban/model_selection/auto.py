@@ -237,7 +237,7 @@ def auto_fit(
         kind = comparison.chosen.kind
     else:
         kind = get_candidate(_default_updatable(found) if model == "auto" else model)
-        lacks = kind.lacks(found)
+        lacks = kind.lacks(found, named=model != "auto")
         if lacks:
             text_option, auto = option("text=", "--text COLUMN"), option('model="auto"', "--model auto")
             other = f"name the text column: {text_option}" if kind.texts else "drop the other columns"
