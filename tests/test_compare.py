@@ -113,9 +113,9 @@ def test_only_default_settings_promise_updates(numbers):
 def test_names_are_skipped_by_their_requirements_and_estimators_by_their_errors():
     X = pd.DataFrame({"colour": ["red", "blue"] * 10, "size": np.arange(20.0) % 7 - 3})
     y = np.array([0, 1] * 10)
-    out = deciban.compare(X, y, ["MixedNB", "GaussianNB", deciban.PoissonNB(), LogisticRegression()], folds=2)
+    out = deciban.compare(X, y, ["MixedNB", "MultinomialNB", deciban.PoissonNB(), LogisticRegression()], folds=2)
     assert names(out) == {"MixedNB"}
-    assert out.unfit["GaussianNB"] == "needs numeric columns"
+    assert out.unfit["MultinomialNB"] == "needs counts in every column"
     assert "colour" in out.unfit["PoissonNB"]
     assert "could not convert string to float" in out.unfit["LogisticRegression"]
 

@@ -114,6 +114,8 @@ def test_columns_that_are_of_no_use_are_left_out_and_named(name):
         model = fitted(name, wide)
     assert len(seen) == 1
     assert model.n_features_in_ == 9
+    with pytest.warns(ColumnWarning, match="`note` is free text: left out"):
+        getattr(deciban, name)().partial_fit(COMPLETE.assign(note=NOTES), Y, classes=["no", "yes"])
     told = fitted(name).predict_proba(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -295,3 +297,12 @@ def test_columns_of_one_value_are_next_to_no_evidence(name):
 def test_a_threshold_that_no_coded_column_passes_is_refused():
     with pytest.raises(DataError, match="binarize is 1"):
         fitted("BernoulliNB", COMPLETE, binarize=1.0)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "lda", "logistic"])
+def test_models_that_are_asked_for_by_name_code_their_columns(name):
+    found = deciban.auto_fit(X, Y, name)
+    assert found.model.n_features_in_ == 7
+    assert found.held_out.log_loss < 1.0
+    compared = deciban.compare(X, Y, [name, "mixed"], folds=3)
+    assert {trial.name for trial in compared.trials} == {name, "mixed"}

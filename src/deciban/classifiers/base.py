@@ -871,6 +871,8 @@ class Generative(Classifier):
                 more = rows.total(tally_pass, tally_pass.size(table))
                 state = state.plus(State(spec, found.reader, all_classes, more, before.known))
             self._adopt(replace(state, closed=closed).pruned())
+        if found.notes is not None and found.reader.coding is not None:  # columns that are never read
+            warn_of_odd_columns(found.notes(codes, all_classes))
         return self
 
     def forget(self, X, y, sample_weight=None) -> Self:

@@ -188,7 +188,7 @@ def auto_fit(
 ) -> AutoResult:
     """Select columns and a classifier, fit it, and score it on held-out rows.
 
-    Columns that no model can use (identifiers, free text, dates, row numbers) are dropped. Candidates are
+    Columns that no model can use (identifiers, free text, texts like dates, row numbers) are dropped. Candidates are
     cross-validated in ten folds, on at most 10,000 rows sampled class by class; the least complex one within one
     standard error of the lowest log loss is chosen and fitted to all rows; with fewer than 20 rows or more than 10,000
     columns only naive Bayes is tried. The scores that are printed and returned are cross-validated, and every choice
@@ -239,7 +239,7 @@ def auto_fit(
         kind = comparison.chosen.kind
     else:
         kind = get_candidate(_default_updatable(found) if model == "auto" else model)
-        lacks = kind.lacks(found)
+        lacks = kind.lacks(found, named=model != "auto")
         if lacks:
             text_option, auto = option("text=", "--text COLUMN"), option('model="auto"', "--model auto")
             other = f"name the text column: {text_option}" if kind.texts else "drop the other columns"

@@ -10,7 +10,7 @@
 
 The module also decides which columns of a table a model can use. These are dropped, each with a reason: columns
 without any value, identifiers (nearly all values differ), free text, row numbers, texts that look like dates or
-amounts, and values that are neither numeric nor categorical (dates, lists). If only one column of free text is left,
+amounts, and values that are neither numeric nor categorical (lists, periods). If only one column of free text is left,
 its words are used as features.
 
 >>> import numpy as np
@@ -223,11 +223,13 @@ class Candidate:
     def __repr__(self) -> str:
         return f"{self.name}: {self.words}"
 
-    def lacks(self, found: FeatureSelection) -> str:
-        """The requirement that the selected columns do not meet, or ""."""
+    def lacks(self, found: FeatureSelection, named: bool = False) -> str:
+        """The requirement that the selected columns do not meet, or "". `named`: the user asked for this classifier, so
+        that it may code the columns of a frame."""
         if self.texts is not None and self.texts != (found.text is not None):
             return "reads one column of texts alone" if self.texts else "does not read texts"
-        return self.needs(found.columns)
+        codes = named and self.needs in (_numbers, _no_missing)
+        return "" if codes and all(isinstance(name, str) for name in found.columns.kept) else self.needs(found.columns)
 
 
 NUMBERS, CELLS = "needs numeric columns", "needs columns without missing values"
@@ -610,8 +612,8 @@ def compare_readable(
     if lone(y):
         raise DataError(f"{LONE}: cross-validation is not possible\n\nhint: give two or more rows of a class")
     wanted = [kind.name for kind in KINDS.values() if kind.texts == (found.text is not None)]
-    chosen = candidates(wanted if models is None else models)
-    unfit = {kind.name: reason for kind in chosen if (reason := kind.lacks(found))}
+    chosen, named = candidates(wanted if models is None else models), models is not None and not early_stop
+    unfit = {kind.name: reason for kind in chosen if (reason := kind.lacks(found, named))}
     suited = [kind for kind in chosen if kind.name not in unfit]
     suited = sorted(suited, key=lambda kind: kind.complexity) if early_stop else suited
     at = sample_rows(rows, codes, MOST)
