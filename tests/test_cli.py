@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -415,3 +416,13 @@ def test_ctrl_c_leaves_no_half_written_file(place):
         process.kill()
     assert process.returncode in (1, 130, -signal.SIGINT)
     assert not [name for name in os.listdir() if "half" in name]
+
+
+def test_show_takes_a_model_of_a_pandas_frame(place, capfd):
+    frame = pd.DataFrame({"a": np.arange(20.0), "b": ["u", "v"] * 10, "c": [True, False] * 10})
+    for model in (deciban.MixedNB(), deciban.TreeAugmentedNB(), deciban.LogisticRegression()):
+        deciban.save(model.fit(frame, ["no"] * 10 + ["yes"] * 10), "p.deciban")
+        command = [sys.executable, "-m", "deciban", "show", "p.deciban"]  # a process of its own imports no pandas
+        shown = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert shown.returncode == 0, shown.stderr
+        assert "a = " in shown.stdout

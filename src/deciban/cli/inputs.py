@@ -180,9 +180,9 @@ def columns_of(model: Any, about: dict[str, Any], source: readers.Source, talk: 
     """The model's columns that a file has; the others are missing in every row."""
     if model._reads_texts:
         return [text_of(about, source)]
-    wanted = feature_names(model)
-    here = [name for name in wanted if name in source.names]
-    absent = [name for name in wanted if name not in source.names]
+    wanted, given = feature_names(model), set(source.names)
+    here = [name for name in wanted if name in given]
+    absent = [name for name in wanted if name not in given]
     readers.check_unicode_forms(absent, source.names)
     if not wanted:
         return _by_position(model, about, source, talk)
