@@ -27,7 +27,9 @@ name that is different in each row is an index. Where that fails: `--delimiter`,
 
 Blank cells are missing values, and so are `?`, `NA`, `N/A`, `NaN` and `null`; in a column of numbers `-`, `.`,
 `missing` and `none` too. `1,234.5`, `$12.00`, `12%` and, where the delimiter is not a comma, `1,5` are numbers; a note
-says how they are read. Codes with leading zeros are text. """
+says how they are read. Codes with leading zeros are text: a cell such as `01` makes a column of whole numbers text,
+wherever it stands.
+"""
 
 
 def reference() -> str:
