@@ -134,11 +134,12 @@ class LogisticPosterior:
             coef, bias = np.concatenate([np.zeros_like(coef), coef]), np.concatenate([np.zeros_like(bias), bias])
         coef, bias = coef.astype(np.float64), bias.astype(np.float64)
         at, start = self._start(baseline)
-        if at is None:
-            return LogisticEvidence(bias + self.shift, cells[:, None, :] * coef, self.columns, cells, start)
-        row = check_baseline(at, x.d)
-        parts = (cells - row)[:, None, :] * coef
-        return LogisticEvidence(bias + coef @ row + self.shift, parts, self.columns, cells, start)
+        with np.errstate(over="ignore"):
+            if at is None:
+                return LogisticEvidence(bias + self.shift, cells[:, None, :] * coef, self.columns, cells, start)
+            row = check_baseline(at, x.d)
+            parts = (cells - row)[:, None, :] * coef
+            return LogisticEvidence(bias + coef @ row + self.shift, parts, self.columns, cells, start)
 
     def _start(self, baseline: Any) -> tuple[Any, str]:
         """(the baseline, or None for a row of zeros, its name)."""
