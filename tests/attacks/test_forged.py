@@ -305,5 +305,8 @@ def test_scores_times_a_temperature_are_numbers(path, temperature):
     refused(GaussianNB(calibrate=True).fit(X, y), path, change)
 
 
-def test_cuts_of_any_whole_numbers_are_numbers():
-    assert ColumnCuts((2**70, 2**71), 0.0, 1.0).edges.dtype == np.float64
+@pytest.mark.parametrize(
+    "cut", [ColumnCuts((2**70, 2**71), 0, 1), ColumnCuts((0,), -(2**70), 2**70), ColumnCuts((), 0, 2**70)]
+)
+def test_cuts_of_any_whole_numbers_are_numbers(cut):
+    assert cut.edges.dtype == np.float64

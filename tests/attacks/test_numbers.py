@@ -313,4 +313,7 @@ def test_evidence_that_overflows_is_infinite() -> None:
     model = d.LogisticRegression.from_parameters(coef=[[3.0, -2.0]], intercept=[0.0])
     evidence = model.explain([[1.7e308, 0.0]])
     assert evidence.decibans.tolist() == [[np.inf, 0.0]]
+    assert evidence.probability.tolist() == [1.0]
     assert "certain" in evidence.text()
+    three = d.LogisticRegression.from_parameters(coef=[[3.0], [2.0], [1.0]], intercept=[0.0, 0.0, 0.0])
+    assert three.explain([[1.7e308]]).probability.sum() <= 1.0

@@ -130,7 +130,8 @@ class Explanation:
     def joint(self) -> np.ndarray:
         """log P(x, class) up to what all classes share, (n, k)."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return decision.resolve_impossible_rows(self.base + self.parts.sum(axis=2), self.base)
+            joint = decision.resolve_impossible_rows(self.base + self.parts.sum(axis=2), self.base)
+        return np.minimum(joint, np.finfo(np.float64).max)  # differences of infinities are no numbers
 
     @property
     def probability(self) -> np.ndarray:
@@ -173,7 +174,8 @@ class Explanation:
                 lines.append(display.EvidenceRow(f"and {len(rest)} more {self._kind}", "", evidence[rest].sum()))
         joint = one.joint[0]
         others = np.delete(joint, self.chosen[row])
-        left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
+        with np.errstate(over="ignore"):
+            left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
         name = f"{display.truncate(self.target, 40)} = " if self.target else ""
         probability = display.format_probability(float(one.probability[0]), left)
         verdict = f"odds {display.format_odds(total)}, P({name}{of}) = {probability}"
