@@ -39,6 +39,8 @@ using Lists = std::vector<ReadKeys>;
 using ListsOfBounds = std::vector<Bounds>;
 using ListsOfWeights = std::vector<Doubles>;  // empty: 1 each
 
+// Rows for counters T; whole ones count rows, which have no weights then.
+template <class T>
 static std::vector<Keyed> rows_of(const Lists& keys, const ListsOfBounds& bounds, const ListsOfWeights& weights, Size k, Size d) {
   check(keys.size() == bounds.size() && keys.size() == weights.size(), "bounds and weights of all rows are needed");
   std::vector<Keyed> out;
@@ -46,7 +48,10 @@ static std::vector<Keyed> rows_of(const Lists& keys, const ListsOfBounds& bounds
     const Size n = length(keys[i], 1);
     check_size(keys[i], {d, n}, "rows");
     check_size(bounds[i], {k, 2}, "bounds");
-    if (weights[i].size()) check_size(weights[i], {n}, "weights");
+    if (weights[i].size()) {
+      check(!std::is_integral_v<T>, "weights are for `count_weighed`");
+      check_size(weights[i], {n}, "weights");
+    }
     for (Size c = 0; c < 2 * k; ++c)
       check(bounds[i].data()[c] >= 0 && bounds[i].data()[c] <= n, "bounds must be numbers of rows");
     check(in_span(keys[i].data(), d * n, -grid_zero, 2 * grid_zero), "rows has a key outside of the grid");
@@ -87,7 +92,7 @@ static void bind_count(nb::module_& m, const char* name) {
           return arrays_of([&] {
             const Size k = length(table, 0);
             const Known known = known_of(keys, offset, table, k);
-            return count<T>(k, known, rows_of(rows, bounds, weights, k, known.d));
+            return count<T>(k, known, rows_of<T>(rows, bounds, weights, k, known.d));
           });
         }, "keys"_a, "offset"_a, "table"_a, "rows"_a, "bounds"_a, "weights"_a);
 }
@@ -111,7 +116,7 @@ void bind_cells(nb::module_& m) {
              new (self) Grids(k, d);
            }, "k"_a, "d"_a)
       .def("add", [](Grids& grids, const Lists& keys, const ListsOfBounds& bounds, const ListsOfWeights& weights) {
-             grids.add(rows_of(keys, bounds, weights, grids.k(), grids.d()));
+             grids.add(rows_of<std::uint32_t>(keys, bounds, weights, grids.k(), grids.d()));
            }, "keys"_a, "bounds"_a, "weights"_a, Free())
       .def("read", [](Grids& grids, Offsets keys, Offsets offset, Table<2> table) {
              const Known known = known_of(keys, offset, table, grids.k());

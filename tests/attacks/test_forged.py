@@ -7,6 +7,7 @@ import pytest
 
 import deciban
 from deciban import GaussianNB, LogisticRegression
+from deciban.composites.discretised import ColumnCuts
 from deciban.errors import DataError, ModelFileError
 from deciban.storage import checkpoint, tensors
 
@@ -294,3 +295,18 @@ def test_tables_have_the_levels_of_their_columns(path):
         arrays[name.removesuffix("table") + "levels"] += 1
 
     refused(model, path, change)
+
+
+@pytest.mark.parametrize("temperature", [1e308, 0.0, -1.0])
+def test_scores_times_a_temperature_are_numbers(path, temperature):
+    def change(metadata, arrays):
+        metadata["fitted"]["state"]["calibration"]["with"]["temperature"] = temperature
+
+    refused(GaussianNB(calibrate=True).fit(X, y), path, change)
+
+
+@pytest.mark.parametrize(
+    "cut", [ColumnCuts((2**70, 2**71), 0, 1), ColumnCuts((0,), -(2**70), 2**70), ColumnCuts((), 0, 2**70)]
+)
+def test_cuts_of_any_whole_numbers_are_numbers(cut):
+    assert cut.edges.dtype == np.float64

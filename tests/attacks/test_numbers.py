@@ -178,7 +178,9 @@ def test_small_weights_are_weights() -> None:
     assert np.allclose(proba.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("model", [d.ComplementNB(alpha=10**400), d.PoissonNB(shape=10**400)])
+@pytest.mark.parametrize(
+    "model", [d.ComplementNB(alpha=10**400), d.PoissonNB(shape=10**400), d.KDependenceBayes(alpha=1e308)]
+)
 def test_settings_beyond_doubles_are_refused(model) -> None:
     with pytest.raises(DataError, match="double"):
         model.fit(FEW, OF)
@@ -296,3 +298,22 @@ def test_columns_of_tiny_numbers_have_a_grid_of_penalties() -> None:
 @pytest.mark.parametrize("evidence", [-1e12, -1e15, -1e20, 1e100])
 def test_weights_of_models_add_up_to_one(evidence: float) -> None:
     assert posterior(np.full(2, evidence), np.log([0.5, 0.5])).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("settings", [{}, {"estimate": "bayes"}, {"variances": "shared"}, {"calibrate": True}])
+@pytest.mark.parametrize("scale", [1.0, 1e100])
+def test_variances_smoothed_without_limit_leave_the_priors(scale: float, settings: dict) -> None:
+    X, y = np.random.default_rng(0).normal(size=(60, 3)) * scale, np.arange(60) % 3
+    model = d.GaussianNB(var_smoothing=1e300, **settings).fit(X, y)
+    assert np.allclose(model.predict_proba(X), 1 / 3)
+    assert d.top_evidence(model) is not None
+
+
+def test_evidence_that_overflows_is_infinite() -> None:
+    model = d.LogisticRegression.from_parameters(coef=[[3.0, -2.0]], intercept=[0.0])
+    evidence = model.explain([[1.7e308, 0.0]])
+    assert evidence.decibans.tolist() == [[np.inf, 0.0]]
+    assert evidence.probability.tolist() == [1.0]
+    assert "certain" in evidence.text()
+    three = d.LogisticRegression.from_parameters(coef=[[3.0], [2.0], [1.0]], intercept=[0.0, 0.0, 0.0])
+    assert three.explain([[1.7e308]]).probability.sum() <= 1.0

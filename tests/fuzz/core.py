@@ -169,9 +169,9 @@ def _use_models(rng: np.random.Generator) -> None:
     keys = np.zeros((3, 40), dtype=np.int32)
     bounds = np.array([[0, 10], [10, 30], [30, 40]])
     known = np.array([-5, 3, 4, 9]), np.array([0, 2, 3, 4]), np.zeros((3, 4))
-    for count in (core.count, core.count_weighed):
-        count(*known, [keys], [bounds], [np.zeros(0)])
-        count(*known, [keys], [bounds], [w])
+    core.count(*known, [keys], [bounds], [np.zeros(0)])
+    core.count_weighed(*known, [keys], [bounds], [np.zeros(0)])
+    core.count_weighed(*known, [keys], [bounds], [w])
     core.supervised_cuts(np.ones((3, 2, 5)), np.zeros((3, 5), dtype=np.uint8))
     core.has_leading_zeros(np.frombuffer(b"a,b\n1,0.5\n2020-01-02,-01\n", dtype=np.uint8), ord(","))
     leave_one_out.series(X, w, rng.normal(size=(2, 3, 3)))

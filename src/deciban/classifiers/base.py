@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -89,6 +88,7 @@ _GUARD = Lock()
 _LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by model: locks are not part of a pickle or a copy
 TARGET = "label"  # default name of the label column
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' name of an unnamed index in files
+MOST_SETTING = 1e300  # the largest finite number that a setting may be
 SEARCHED = 1000  # rows that are searched one by one for one that was never learned
 COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}  # constraints of a setting
 PRIORS = ["array-like", Mapping, StrOptions({"uniform"}), None]  # valid values of the setting
@@ -105,8 +105,8 @@ def locked(model: Any) -> Iterator[None]:
         yield
 
 
-def _is_beyond_doubles(value: Any) -> bool:
-    return isinstance(value, int) and value.bit_length() > sys.float_info.max_exp
+def _is_too_large(value: Any) -> bool:
+    return isinstance(value, int | float) and MOST_SETTING < value < float("inf")
 
 
 class Classifier(ClassifierMixin, BaseEstimator):
@@ -140,11 +140,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return super()._get_param_names()
 
     def _validate_params(self) -> None:
-        """scikit-learn's checks, and that whole numbers are not larger than any double."""
+        """scikit-learn's checks, and that sums with numbers are doubles."""
         super()._validate_params()
-        large = [name for name in self._get_param_names() if _is_beyond_doubles(getattr(self, name))]
+        large = [name for name in self._get_param_names() if _is_too_large(getattr(self, name))]
         if large:
-            raise DataError(f"`{large[0]}` is larger than any double\n\nhint: give a number below 1.8e308")
+            raise DataError(
+                f"`{large[0]}` is more than {MOST_SETTING:g}, and sums with it may be no doubles\n\n"
+                "hint: give a smaller number"
+            )
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:

@@ -44,12 +44,12 @@ class ColumnCuts:
     def edges(self) -> np.ndarray:
         """Ends of the intervals, (len(at) + 2,); the outer ones are moved outwards where cuts are outside the range."""
         if not self.at:
-            return np.array([self.low, self.high])
-        inner = np.array(self.at)
+            return np.array([self.low, self.high], dtype=np.float64)
+        inner = np.array(self.at, dtype=np.float64)
         room = float(np.diff(inner).mean()) if len(inner) > 1 else max(abs(self.at[0]), 1.0)
         low = self.low if self.low < inner[0] else inner[0] - room
         high = self.high if self.high > inner[-1] else inner[-1] + room
-        return np.array([low, *inner, high])
+        return np.array([low, *inner, high], dtype=np.float64)
 
     def drawn(self, interval: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """A uniform random number from each interval (n,); NaN for −1."""

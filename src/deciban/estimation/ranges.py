@@ -19,6 +19,7 @@ from scipy import sparse
 from deciban.data.blocks import Counts, Reals
 
 STEPS = 97  # of a scale of numbers; its ends and its middle among them
+LARGEST = float(np.finfo(np.float64).max) / 2  # of the ends of a range: their difference is a double
 FEW = 12  # distinct whole numbers up to which a column is drawn value by value
 
 
@@ -38,6 +39,7 @@ def values_around(mean: np.ndarray, deviation: np.ndarray) -> list[np.ndarray]:
     [[-3.0, 8.0]]
     """
     low, high = (mean - 3 * deviation).min(axis=0), (mean + 3 * deviation).max(axis=0)
+    low, high = np.maximum(low, -LARGEST), np.minimum(high, LARGEST)
     return [np.linspace(a, b, STEPS) for a, b in zip(low, high, strict=True)]
 
 

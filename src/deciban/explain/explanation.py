@@ -112,25 +112,26 @@ class Explanation:
     @property
     def prior(self) -> np.ndarray:
         """Log odds of the pair before any column, in decibans, (n,): of the prior, or what `start` says."""
-        return decision.DECIBAN * _gap(self.base[self.chosen], self.base[self.rival])
+        return _decibans(self.base[self.chosen], self.base[self.rival])
 
     @property
     def decibans(self) -> np.ndarray:
         """Evidence of each column for the pair, (n, d)."""
         each = np.arange(len(self))
-        return decision.DECIBAN * _gap(self.parts[each, self.chosen], self.parts[each, self.rival])
+        return _decibans(self.parts[each, self.chosen], self.parts[each, self.rival])
 
     @property
     def total(self) -> np.ndarray:
         """Posterior log odds of the pair, in decibans, (n,): prior + the sum of all columns."""
         joint, each = self.joint, np.arange(len(self))
-        return decision.DECIBAN * _gap(joint[each, self.chosen], joint[each, self.rival])
+        return _decibans(joint[each, self.chosen], joint[each, self.rival])
 
     @property
     def joint(self) -> np.ndarray:
         """log P(x, class) up to what all classes share, (n, k)."""
-        with np.errstate(invalid="ignore"):
-            return decision.resolve_impossible_rows(self.base + self.parts.sum(axis=2), self.base)
+        with np.errstate(invalid="ignore", over="ignore"):
+            joint = decision.resolve_impossible_rows(self.base + self.parts.sum(axis=2), self.base)
+        return np.minimum(joint, np.finfo(np.float64).max)  # differences of infinities are no numbers
 
     @property
     def probability(self) -> np.ndarray:
@@ -173,7 +174,8 @@ class Explanation:
                 lines.append(display.EvidenceRow(f"and {len(rest)} more {self._kind}", "", evidence[rest].sum()))
         joint = one.joint[0]
         others = np.delete(joint, self.chosen[row])
-        left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
+        with np.errstate(over="ignore"):
+            left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
         name = f"{display.truncate(self.target, 40)} = " if self.target else ""
         probability = display.format_probability(float(one.probability[0]), left)
         verdict = f"odds {display.format_odds(total)}, P({name}{of}) = {probability}"
@@ -328,10 +330,10 @@ def class_places(label: Any, classes: np.ndarray, n: int) -> np.ndarray:
     return np.broadcast_to(found.argmax(axis=-1), (n,))
 
 
-def _gap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a − b, and 0 where they are the same, −∞ among them."""
-    with np.errstate(invalid="ignore"):
-        return np.where(a == b, 0.0, a - b)
+def _decibans(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a − b in decibans, and 0 where they are the same, −∞ among them."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return decision.DECIBAN * np.where(a == b, 0.0, a - b)
 
 
 def plain(value: Any) -> Any:

@@ -32,6 +32,7 @@ from deciban.tallies import Moments
 from deciban.tallies.basic import column, divide, negligible, subtract
 
 FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
+LARGEST = 1e300  # what smoothing adds to a variance, at most: sums with it are doubles
 LARGE = 1 << 18  # cells per block where few temporaries are needed
 NOTICED = 1e-12  # a relative change of a variance that is less is not looked at
 LINEAR = 1e-6  # and one up to here changes the score in proportion: what that leaves out is less than NOTICED
@@ -93,13 +94,15 @@ def variances(t: Moments, ddof: float) -> np.ndarray:
 def variance_smoothing(everything: Moments, smoothing: float, each: bool = False) -> Any:
     """What is added to every variance, from the moments of all rows as one class: a number, or one for each column."""
     spread = divide(everything.m2, column(everything.n))
-    return smoothing * (spread[0] if each else float(spread.max(initial=0.0)))
+    with np.errstate(over="ignore"):
+        return np.minimum(smoothing * (spread[0] if each else float(spread.max(initial=0.0))), LARGEST)
 
 
 def prior_scale(n: np.ndarray, m2: np.ndarray, within: np.ndarray, shape: float, smoothing: float) -> np.ndarray:
     """The scale of an inverse gamma prior of variances, worth 2 · shape rows of the variance within classes; n, m2 of
     all rows, `within` the squares within classes."""
-    return shape * divide(np.maximum(within, 0.0) + smoothing * m2, n) + FLOOR
+    with np.errstate(over="ignore"):
+        return np.minimum(shape * divide(np.maximum(within, 0.0) + smoothing * m2, n), LARGEST) + FLOOR
 
 
 def normal_gamma_evidence(t: Moments, mean: Any, scale: Any, kappa: float, shape: float) -> np.ndarray:

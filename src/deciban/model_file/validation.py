@@ -135,8 +135,10 @@ def _check_coding(coding: Any, reader: Any) -> None:
 
 
 def _check_calibration(c: Any, k: int) -> None:
-    fine = c is None or (isinstance(c, Calibration) and _is_finite(c.bias, (k,)) and np.isfinite(c.temperature))
+    fine = c is None or (isinstance(c, Calibration) and _is_finite(c.bias, (k,)))
     require(fine, "its calibration is not of its classes")
+    moderate = c is None or (c.temperature > 0 and _is_moderate(np.append(c.bias, c.temperature)).all())
+    require(moderate, "its calibration is none")
 
 
 def _check_known(state: State, k: int, d: int) -> None:

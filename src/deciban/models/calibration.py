@@ -26,7 +26,8 @@ PENALTY = 1.0  # weight of the penalty, in rows, where there are many rows
 FEW = 70.0  # number of rows at which the penalty is twice as strong; (FEW / n)² is added
 LOST = 1e3  # scores are clipped at this many nats below the best class
 STEPS = 100
-ROUNDING = 1e-14  # relative curvature below which a step leaves a direction: large weights lose the penalty
+HEAVY = 1e10  # weight of all rows beside which rounding may hide the penalty
+ROUNDING = 1e-14  # relative curvature of a direction in which it is hidden
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,11 @@ class Calibration:
         prior = np.broadcast_to(np.maximum(prior, -LOST), scores.shape)
         w = np.ones(n) if w is None else w
         strength = PENALTY + (few / max(float(w.sum()), 1.0)) ** 2
+        lost = w.sum() > HEAVY
         theta = np.concatenate([[1.0], np.zeros(k)])
         value, gradient, curvature = _objective(theta, scores, prior, y, w, strength)
         for _ in range(STEPS):
-            unit = 1.0 / np.sqrt(np.diag(curvature))
-            step = unit * np.linalg.lstsq(curvature * np.outer(unit, unit), unit * gradient, rcond=ROUNDING)[0]
+            step = _least_step(curvature, gradient) if lost else np.linalg.solve(curvature, gradient)
             if gradient @ step <= 1e-12 * (1.0 + abs(value)):
                 break
             size = 1.0
@@ -72,6 +73,12 @@ class Calibration:
             scores *= self.temperature
             scores += self.bias
         return scores
+
+
+def _least_step(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """The shortest Newton step: parameters stay where they are in directions of no curvature but the penalty's."""
+    unit = 1.0 / np.sqrt(np.diag(curvature))
+    return unit * np.linalg.lstsq(curvature * np.outer(unit, unit), unit * gradient, rcond=ROUNDING)[0]
 
 
 def _objective(theta, scores, prior, y, w, strength: float) -> tuple[float, np.ndarray, np.ndarray]:

@@ -140,7 +140,8 @@ class LogisticPosterior:
         coef, bias = coef.astype(np.float64), bias.astype(np.float64)
         at, start = self._start(baseline)
         row = np.zeros(x.d) if at is None else check_baseline(at, x.d)
-        parts = self.reader.shown_parts((cells if at is None else cells - row)[:, None, :] * coef)
+        with np.errstate(over="ignore"):
+            parts = self.reader.shown_parts((cells if at is None else cells - row)[:, None, :] * coef)
         shown = cells if self.reader.coding is None else self.reader.cells(X, x)
         return LogisticEvidence(bias + coef @ row + self.shift, parts, self.columns, shown, start)
 
