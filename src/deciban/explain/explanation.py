@@ -33,6 +33,7 @@ from deciban.errors import DataError
 from deciban.plots import style
 
 PRIOR = "prior"  # what evidence is added to, unless a model calls it something else
+MOST_NATS = 1e307  # of log P(x, class), but for −∞: differences of it are doubles
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -131,7 +132,7 @@ class Explanation:
         """log P(x, class) up to what all classes share, (n, k)."""
         with np.errstate(invalid="ignore", over="ignore"):
             joint = decision.resolve_impossible_rows(self.base + self.parts.sum(axis=2), self.base)
-        return np.minimum(joint, np.finfo(np.float64).max)  # differences of infinities are no numbers
+        return np.where(np.isneginf(joint), joint, np.clip(joint, -MOST_NATS, MOST_NATS))
 
     @property
     def probability(self) -> np.ndarray:
@@ -174,8 +175,7 @@ class Explanation:
                 lines.append(display.EvidenceRow(f"and {len(rest)} more {self._kind}", "", evidence[rest].sum()))
         joint = one.joint[0]
         others = np.delete(joint, self.chosen[row])
-        with np.errstate(over="ignore"):
-            left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
+        left = float(np.exp(np.logaddexp.reduce(others) - np.logaddexp.reduce(joint)))
         name = f"{display.truncate(self.target, 40)} = " if self.target else ""
         probability = display.format_probability(float(one.probability[0]), left)
         verdict = f"odds {display.format_odds(total)}, P({name}{of}) = {probability}"

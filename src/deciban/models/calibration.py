@@ -26,7 +26,7 @@ PENALTY = 1.0  # weight of the penalty, in rows, where there are many rows
 FEW = 70.0  # number of rows at which the penalty is twice as strong; (FEW / n)² is added
 LOST = 1e3  # scores are clipped at this many nats below the best class
 STEPS = 100
-HEAVY = 1e10  # weight of all rows beside which rounding may hide the penalty
+HEAVY = 1e10  # weight of all rows from which rounding may hide the penalty
 ROUNDING = 1e-14  # relative curvature of a direction in which it is hidden
 
 
