@@ -387,7 +387,8 @@ def missing_rows(y: Any) -> list[int]:
     return [row for row, label in enumerate(labels) if is_missing(label)] if isinstance(labels, (list, tuple)) else []
 
 
-def _is_installed(library: str) -> bool:
+def is_installed(library: str) -> bool:
+    """Whether a library can be imported."""
     try:
         import_module(library)
     except ImportError:
@@ -399,7 +400,7 @@ def to_frame(columns: list[Column], library: Any) -> Any:
     """Columns of plain values (numbers of a unit become dates and durations) as a frame of the library of that name, of
     Arrow where it is not installed, or (None) as an array (n, d)."""
     if library is not None:
-        library = next((name for name in (library, "pyarrow") if _is_installed(name)), None)
+        library = next((name for name in (library, "pyarrow") if is_installed(name)), None)
     if library is None:
         return np.stack([np.array(column.cells()) if column.unit else column.values for column in columns], axis=1)
     data = {str(column.name): column.cells() for column in columns}
@@ -413,7 +414,7 @@ def make_frame(columns: Mapping[str, Sequence]) -> Any:
     np.int64(2)
     """
     data = {name: list(cells) for name, cells in columns.items()}
-    backend: Any = next((name for name in ("pandas", "polars") if _is_installed(name)), None)
+    backend: Any = next((name for name in ("pandas", "polars") if is_installed(name)), None)
     return data if backend is None else nw.from_dict(data, backend=backend).to_native()
 
 
