@@ -91,3 +91,9 @@ def test_dates_in_csv_files_are_read_for_a_model_of_dates(model, tmp_path):
     fitted.predict_on(tmp_path / "rows.csv", out=tmp_path / "out.csv")
     told = pd.read_csv(tmp_path / "out.csv")["p_late"]
     np.testing.assert_allclose(told, fitted.predict_proba(kept)[:, 1], rtol=1e-9)
+
+
+def test_far_times_are_rounded():
+    far = pa.array([2_900_658_297_600, None, 0, 86_400], pa.timestamp("s"))
+    model = deciban.MixedNB().fit(pa.table({"t": far, "x": [1.0, 2.0, 3.0, 4.0]}), [0, 1, 0, 1])
+    assert np.isfinite(model.predict_proba(pa.table({"t": far, "x": [1.0, 2.0, 3.0, 4.0]}))).all()

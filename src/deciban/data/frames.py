@@ -472,9 +472,7 @@ def _from_series(name: str, s: Any) -> Column:
     if kind == nw.Object:
         return from_objects(name, s.to_numpy(), typed=True)
     if kind.is_temporal() and kind != nw.Time and s.null_count() < len(s):
-        unit = "duration" if kind == nw.Duration else "date"
-        microseconds = s.dt.total_microseconds() if unit == "duration" else s.dt.timestamp("us")
-        return Column(name, numbers(microseconds) / MICROSECONDS[unit], unit=unit)
+        return _from_times(name, s, "duration" if kind == nw.Duration else "date")
     native = s.to_native()
     if type(getattr(native, "dtype", None)).__name__ == "SparseDtype":
         return _from_series(name, nw.from_native(native.sparse.to_dense(), series_only=True))
@@ -483,6 +481,14 @@ def _from_series(name: str, s: Any) -> Column:
     if type(getattr(native, "dtype", None)).__name__ == "IntervalDtype":
         return from_objects(name, native.to_numpy(dtype=object), typed=True)
     raise unsupported_dtype_error(name, str(getattr(native, "dtype", kind)) if kind == nw.Unknown else str(kind))
+
+
+def _from_times(name: Name, s: Any, unit: str) -> Column:
+    """A column of dates or durations. Far ones are rounded: a double does not hold all their microseconds."""
+    microseconds = s.dt.total_microseconds() if unit == "duration" else s.dt.timestamp("us")
+    values = np.array(microseconds.fill_null(0).to_numpy(), dtype=np.float64)
+    values[np.asarray(s.is_null().to_numpy(), dtype=bool)] = np.nan
+    return Column(name, values / MICROSECONDS[unit], unit=unit)
 
 
 def unsupported_dtype_error(name: Name, kind: str) -> DataError:
