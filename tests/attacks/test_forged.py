@@ -310,3 +310,17 @@ def test_scores_times_a_temperature_are_numbers(path, temperature):
 )
 def test_cuts_of_any_whole_numbers_are_numbers(cut):
     assert cut.edges.dtype == np.float64
+
+
+@pytest.mark.parametrize("change", [{"shape": 1e300}, {"cuts": "none"}])
+def test_f1_families_of_impossible_settings_are_refused(path, change):
+    def forged(metadata, arrays):
+        def visit(node):
+            for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+                visit(one)
+            if isinstance(node, dict) and isinstance(node.get("with"), dict) and change.keys() <= node["with"].keys():
+                node["with"].update(change)
+
+        visit(metadata)
+
+    refused(deciban.MixedNB().fit(X, y), path, forged)

@@ -26,6 +26,7 @@ from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_of_sample
 
 DRAWN = 4096  # rows that show what a density ranges over
+MOST = 1e100  # of a hyper-parameter in a model file
 
 
 class Family(ABC):
@@ -199,6 +200,11 @@ class Family(ABC):
     def row_width(self, k: int) -> int:
         """Numbers that a row needs while it is scored."""
         return k
+
+    def sound(self) -> bool:
+        """Whether hyper-parameters are numbers that densities can be computed with: a check of model files."""
+        numbers = [np.abs(value) for value in vars(self).values() if isinstance(value, float | int | np.ndarray)]
+        return all(bool((one <= MOST).all()) for one in map(np.asarray, numbers) if one.dtype.kind in "iufb")
 
     def n_parameters(self, p: Any, k: int, d: int) -> int | None:
         """How many numbers are learned freely; None: that is not known."""

@@ -144,6 +144,9 @@ class Histogram(Family):
     chooses = True  # the estimate is costly: callers pass it to `leave_one_out`
     shared_tally = "cells"
 
+    def sound(self) -> bool:
+        return super().sound() and (not isinstance(self.cuts, str) or self.cuts in ("mdl", "values"))
+
     def tally(self, x: Reals, y, w, k: int) -> GridCounts:
         return cell_ops.cells(x, y, w, k)
 

@@ -223,7 +223,7 @@ def _check_schema(schema: Schema, d: int) -> None:
 def _family(family: Any) -> bool:
     if is_stored_as(family, "BestOf"):
         return len(family.candidates) > 0 and all(map(_family, family.candidates))
-    return type(family) in families.find().values() and family.columnwise
+    return type(family) in families.find().values() and family.columnwise and family.sound()
 
 
 # models of models
