@@ -26,6 +26,7 @@ from scipy import sparse
 from deciban import families
 from deciban.classifiers.base import Classifier, Generative
 from deciban.data.blocks import Table
+from deciban.data.frames import UNITS
 from deciban.errors import DataError, ModelFileError
 from deciban.gaussian.covariance import DenseCovariance
 from deciban.models.calibration import Calibration
@@ -216,6 +217,7 @@ def _check_schema(schema: Schema, d: int) -> None:
         require(isinstance(field, Field) and _family(field.family), "a column is of no family")
         nominal = field.family.block == "codes"
         require(nominal == (field.levels is not None), "a column's family is not for what it holds")
+        require(field.unit in (("",) if nominal else UNITS), "a column has an unknown unit")
         require(not nominal or len(set(field.levels or ())) == len(field.levels or ()), "a level is there twice")
     require(schema.gaps is None or (_family(schema.gaps) and schema.gaps.block == "codes"), "its gaps are of no family")
 

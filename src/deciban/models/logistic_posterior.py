@@ -142,8 +142,9 @@ class LogisticPosterior:
         row = np.zeros(x.d) if at is None else check_baseline(at, x.d)
         with np.errstate(over="ignore"):
             parts = self.reader.shown_parts((cells if at is None else cells - row)[:, None, :] * coef)
+            bias = bias + coef @ row + self.shift
         shown = cells if self.reader.coding is None else self.reader.cells(X, x)
-        return LogisticEvidence(bias + coef @ row + self.shift, parts, self.columns, shown, start)
+        return LogisticEvidence(bias, parts, self.columns, shown, start)
 
     def scale_evidence(self, x: Block) -> tuple[LogisticEvidence, str]:
         found = self.evidence(x, None)
