@@ -35,7 +35,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import cache, partial, wraps
+from functools import cache, lru_cache, partial, wraps
 from inspect import signature
 from threading import Lock, RLock
 from types import FunctionType, ModuleType
@@ -46,7 +46,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Hidden, Interval, InvalidParameterError, StrOptions  # noqa: F401
+from sklearn.utils._param_validation import (  # noqa: F401
+    HasMethods,
+    Hidden,
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from deciban import decision, engines, ops
 from deciban.data import frames
@@ -88,6 +95,7 @@ _GUARD = Lock()
 _LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by model: locks are not part of a pickle or a copy
 TARGET = "label"  # default name of the label column
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' name of an unnamed index in files
+PLAIN = frozenset({type(None), bool, int, float, str})  # types of settings that are compared by value
 MOST_SETTING = 1e300  # the largest finite number that a setting may be
 SEARCHED = 1000  # rows that are searched one by one for one that was never learned
 COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}  # constraints of a setting
@@ -107,6 +115,24 @@ def locked(model: Any) -> Iterator[None]:
 
 def _is_too_large(value: Any) -> bool:
     return isinstance(value, int | float) and MOST_SETTING < value < float("inf")
+
+
+def _check_settings(cls: Any, settings: dict[str, Any]) -> None:
+    """scikit-learn's checks, and that sums with numbers are doubles."""
+    validate_parameter_constraints(cls._parameter_constraints, settings, cls.__name__)
+    large = [name for name, value in settings.items() if _is_too_large(value)]
+    if large:
+        raise DataError(
+            f"`{large[0]}` is more than {MOST_SETTING:g}, and sums with it may be no doubles\n\n"
+            "hint: give a smaller number"
+        )
+
+
+@lru_cache(maxsize=1024)
+def _check_plain_settings(cls: Any, types: tuple[type, ...], values: tuple) -> None:
+    """Check settings that are plain values, once: the checks take as long as the rest of a small fit. Types are part
+    of the key, as 1 == True."""
+    _check_settings(cls, dict(zip(cls._get_param_names(), values, strict=True)))
 
 
 class Classifier(ClassifierMixin, BaseEstimator):
@@ -140,14 +166,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return super()._get_param_names()
 
     def _validate_params(self) -> None:
-        """scikit-learn's checks, and that sums with numbers are doubles."""
-        super()._validate_params()
-        large = [name for name in self._get_param_names() if _is_too_large(getattr(self, name))]
-        if large:
-            raise DataError(
-                f"`{large[0]}` is more than {MOST_SETTING:g}, and sums with it may be no doubles\n\n"
-                "hint: give a smaller number"
-            )
+        """Check the values of the settings."""
+        values = tuple([getattr(self, name) for name in self._get_param_names()])
+        types = tuple([type(value) for value in values])
+        if PLAIN.issuperset(types):
+            _check_plain_settings(type(self), types, values)
+        else:
+            _check_settings(type(self), self.get_params(deep=False))
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:

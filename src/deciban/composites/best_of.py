@@ -165,21 +165,21 @@ class BestOf(Family):
         """Index of the candidate of each column, among those that `fit`: the first in the order of `ranked` that is not
         a histogram of one interval."""
         ranked = rows.ranked([self.candidates[i] for i in fit], 1.0 + 0.5 * np.log2(max(self.columns, 1)))
-        whole = _tables(cells, rows.columns)
-        cut: dict[Any, np.ndarray] = {}
-        for f in (self.candidates[i] for i in fit):
-            if f.shared_tally == "cells" and f.cuts not in cut:
-                cut[f.cuts] = f.begins(whole).sum(axis=1) > 1
-        any_cut = np.stack(
-            [
-                cut[f.cuts] if f.shared_tally == "cells" else np.ones(len(whole), dtype=bool)
-                for f in (self.candidates[i] for i in fit)
-            ],
-            axis=1,
-        )  # (columns, families)
-        good = np.take_along_axis(any_cut, ranked, axis=1)
-        first = np.take_along_axis(ranked, good.argmax(axis=1)[:, None], axis=1)[:, 0]
-        return fit[np.where(good.any(axis=1), first, 0)]
+        whole, out = _tables(cells, rows.columns), np.zeros(len(ranked), dtype=np.intp)
+        undecided = np.arange(len(ranked))
+        for at in ranked.T:  # the first is nearly always taken: counts of all rows are cut only where asked
+            left = []
+            for i in np.unique(at[undecided]):
+                family, columns = self.candidates[fit[i]], undecided[at[undecided] == i]
+                if family.shared_tally == "cells":
+                    cut = family.begins(whole[columns])[:, 1:].any(axis=1)
+                    left.append(columns[~cut])
+                    columns = columns[cut]
+                out[columns] = i
+            undecided = np.concatenate([undecided[:0], *left])
+            if len(undecided) == 0:
+                break
+        return fit[out]
 
     def _has_enough_rows(self, family: Any, values: np.ndarray, n: np.ndarray) -> np.ndarray:
         """Whether columns have enough rows for a family of levels or intervals, (d,); two values may be levels."""
@@ -396,6 +396,8 @@ def _alike(some: np.ndarray, values: np.ndarray, n: np.ndarray, fit: np.ndarray)
 
 def _tables(cells: GridCounts, columns: np.ndarray) -> np.ndarray:
     """The counts of columns with as many values each, (columns, k, m)."""
+    if len(columns) == 1:
+        return cells.table[None, :, cells.offset[columns[0]] : cells.offset[columns[0] + 1]]
     many = cells.offset[columns[0] + 1] - cells.offset[columns[0]]
     return cells.table[:, cells.offset[columns][:, None] + np.arange(many)].transpose(1, 0, 2)
 

@@ -44,6 +44,7 @@ from deciban.data.blocks import Codes
 from deciban.tallies.grid import cell_borders
 
 FEW = 16  # cuts: counting those below a number is faster than searching
+MANY = 64  # values from which on a search for each cut is faster than a pass over the values
 ENOUGH = 512  # values to choose cuts among; of more, neighbours are taken together
 
 
@@ -79,6 +80,11 @@ def even_of_each(counts: np.ndarray, parts: int) -> np.ndarray:
         return out
     below = np.cumsum(counts, axis=1)
     total = below[:, -1:]
+    if counts.shape[1] > MANY:
+        for row, target, own in zip(below, total * np.arange(1, parts) / parts, out, strict=True):
+            at = np.searchsorted(row, target) + 1
+            own[at[at < len(own)]] = True
+        return out
     near = np.floor(below * parts / np.where(total > 0, total, 1.0))  # how many runs end there, up to rounding errors
     near += total * (near + 1) / parts <= below
     near -= total * near / parts > below

@@ -154,8 +154,12 @@ class Histogram(Family):
         table, values = np.maximum(t.table, 0.0), np.diff(t.offset)
         first = np.zeros(table.shape[1], dtype=bool)  # cells that begin an interval
         for m in np.unique(values[values > 0]):  # columns with as many cells at once
-            at = t.offset[:-1][values == m][:, None] + np.arange(m)
-            first[at] = self.begins(table[:, at].transpose(1, 0, 2))
+            start = t.offset[:-1][values == m]
+            if len(start) == 1:  # a slice: no copy
+                first[start[0] : start[0] + m] = self.begins(table[None, :, start[0] : start[0] + m])[0]
+            else:
+                at = start[:, None] + np.arange(m)
+                first[at] = self.begins(table[:, at].transpose(1, 0, 2))
         begin = np.flatnonzero(first)
         column = np.repeat(np.arange(t.d), values)[begin]
         many = np.maximum(np.bincount(column, minlength=t.d), 1)  # a column without cells has one interval
@@ -166,8 +170,8 @@ class Histogram(Family):
         for _ in range(self.smooth):
             whole = shared_with_neighbours(whole, offset)
         kept = np.concatenate([own_part(n, self.smooth) for n in many.tolist()]) if t.d else np.zeros(0)
-        low, high = cell_borders(np.concatenate(t.keys)) if t.d else (np.zeros(0), np.zeros(0))
-        border = high[begin - 1] / 2 + low[begin] / 2
+        keys = np.concatenate(t.keys) if t.d else np.zeros(0, dtype=np.int64)
+        border = cell_borders(keys[begin - 1])[1] / 2 + cell_borders(keys[begin])[0] / 2
         border = np.where(border < 0, np.nextafter(border, np.inf), border)  # a cell contains its end nearer to 0
         ends = np.concatenate([[0], np.cumsum(many * (values > 0))]).tolist()
         start, weight = begin - t.offset[:-1][column], table.sum(axis=0)
