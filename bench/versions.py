@@ -12,7 +12,8 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
@@ -55,14 +56,14 @@ def tasks() -> Iterator[Task]:
     yield Task("TreeAugmentedNB fit, 2,000 × 8", "TreeAugmentedNB", "fit", ROWS, 0, 0)
 
 
-def serve() -> None:
+def serve(clock: Callable[[], float]) -> None:
     """Answer the number of a task on each line with the seconds of a call; a repeated number is timed again."""
     every, ours, timed, last = list(tasks()), peers.found()[peers.OURS], None, None
     for line in sys.stdin:
         at = int(line)
         if at != last:
             timed = None  # frees the data of the last task
-            timed, last = TimedLibrary(every[at], load(every[at].recipe), ours), at
+            timed, last = TimedLibrary(every[at], load(every[at].recipe), ours, clock), at
         assert timed is not None
         print(json.dumps(timed.seconds()), flush=True)
 
@@ -70,8 +71,8 @@ def serve() -> None:
 class Version:
     """A process of one version."""
 
-    def __init__(self, python: str):
-        command = [python, "-W", "ignore", "-m", "bench.versions", "--serve"]
+    def __init__(self, python: str, cpu: bool):
+        command = [python, "-W", "ignore", "-m", "bench.versions", "--serve", *(["--cpu"] if cpu else [])]
         self.process = subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def seconds(self, at: int) -> float:
@@ -85,8 +86,8 @@ class Version:
         return json.loads(answer)
 
 
-def compare(other: str, only: str, rounds: int) -> None:
-    versions = Version(sys.executable), Version(other)
+def compare(other: str, only: str, rounds: int, cpu: bool) -> None:
+    versions = Version(sys.executable, cpu), Version(other, cpu)
     for at, task in enumerate(tasks()):
         if only.lower() not in task.name.lower():
             continue
@@ -107,15 +108,18 @@ def main() -> None:
     parser.add_argument("python", nargs="?", help="the interpreter of the other version")
     parser.add_argument("--only", metavar="SUBSTRING", default="", help="run what has this in its name")
     parser.add_argument("--rounds", metavar="N", type=int, default=5, help="timings of each version (default 5)")
+    parser.add_argument(
+        "--cpu", action="store_true", help="CPU time of all threads instead of wall time (busy machine)"
+    )
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
-        serve()
+        serve(time.process_time if args.cpu else time.perf_counter)
         return
     if args.python is None:
         parser.error("name the interpreter of the other version")
     print("| task | other version | this version | ratio |\n|---|--:|--:|--:|")
-    compare(args.python, args.only, args.rounds)
+    compare(args.python, args.only, args.rounds, args.cpu)
 
 
 if __name__ == "__main__":
