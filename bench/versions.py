@@ -108,9 +108,7 @@ def main() -> None:
     parser.add_argument("python", nargs="?", help="the interpreter of the other version")
     parser.add_argument("--only", metavar="SUBSTRING", default="", help="run what has this in its name")
     parser.add_argument("--rounds", metavar="N", type=int, default=5, help="timings of each version (default 5)")
-    parser.add_argument(
-        "--cpu", action="store_true", help="CPU time of all threads instead of wall time (busy machine)"
-    )
+    parser.add_argument("--cpu", action="store_true", help="CPU time instead of wall time (busy machine)")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:

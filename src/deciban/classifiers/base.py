@@ -128,13 +128,6 @@ def _check_settings(cls: Any, settings: dict[str, Any]) -> None:
         )
 
 
-@lru_cache(maxsize=1024)
-def _check_plain_settings(cls: Any, types: tuple[type, ...], values: tuple) -> None:
-    """Check settings that are plain values, once: the checks take as long as the rest of a small fit. Types are part
-    of the key, as 1 == True."""
-    _check_settings(cls, dict(zip(cls._get_param_names(), values, strict=True)))
-
-
 class Classifier(ClassifierMixin, BaseEstimator):
     """Base of all classifiers: needs `_posterior(priors)`, and `_learn_on(job)` for data elsewhere.
 
@@ -170,9 +163,16 @@ class Classifier(ClassifierMixin, BaseEstimator):
         values = tuple([getattr(self, name) for name in self._get_param_names()])
         types = tuple([type(value) for value in values])
         if PLAIN.issuperset(types):
-            _check_plain_settings(type(self), types, values)
+            self._check_plain_settings(types, values)
         else:
             _check_settings(type(self), self.get_params(deep=False))
+
+    @classmethod
+    @lru_cache(maxsize=1024)
+    def _check_plain_settings(cls, types: tuple[type, ...], values: tuple) -> None:
+        """Check settings that are plain values, once: the checks take as long as the rest of a small fit. Types are
+        part of the key, as 1 == True."""
+        _check_settings(cls, dict(zip(cls._get_param_names(), values, strict=True)))
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
