@@ -27,11 +27,11 @@ bool crosstab(Dense<C> x, Labels rows, const std::int64_t* offset, double* table
     double* out = table + rows.y[i] * width;
     for (Size j = 0; j < x.d; ++j) {
       const Size code = x.at(i, j);
-      if (code < 0) continue;
-      if (code < offset[j + 1] - offset[j])
+      const auto levels = static_cast<std::uint64_t>(offset[j + 1] - offset[j]);
+      if (static_cast<std::uint64_t>(code) < levels)  // one test for both ends: a negative code is a large number
         out[offset[j] + code] += w;
       else
-        known = false;
+        known &= code < 0;
     }
   }
   return known;
