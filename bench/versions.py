@@ -2,7 +2,8 @@
 
 PYTHON is the interpreter of an environment that has the other version installed. Both versions run in processes of
 their own, on the same data, and are timed in turn: this one, the other, this one, … The table has the median of the
-other's times over ours (above 1: this version is faster), and the smallest and largest of these ratios.
+other's times over ours (above 1: this version is faster), the smallest and largest of these ratios, and the ratio of
+the shortest times, which other processes disturb least.
 
 Example:
     python -m bench.versions ../before/.venv/bin/python --only "one row"
@@ -96,9 +97,10 @@ def compare(other: str, only: str, rounds: int, cpu: bool) -> None:
         times = [tuple(version.seconds(at) for version in versions) for _ in range(number)]
         ratios = sorted(theirs / ours for ours, theirs in times)
         mine, yours = (median(column) for column in zip(*times, strict=True))
+        shortest = min(theirs for _, theirs in times) / min(ours for ours, _ in times)
         print(
             f"| {task.name} | {1e3 * yours:.4g} ms | {1e3 * mine:.4g} ms | {median(ratios):.2f} "
-            f"({ratios[0]:.2f} … {ratios[-1]:.2f}) |",
+            f"({ratios[0]:.2f} … {ratios[-1]:.2f}) | {shortest:.2f} |",
             flush=True,
         )
 
@@ -116,7 +118,7 @@ def main() -> None:
         return
     if args.python is None:
         parser.error("name the interpreter of the other version")
-    print("| task | other version | this version | ratio |\n|---|--:|--:|--:|")
+    print("| task | other version | this version | ratio | of the shortest |\n|---|--:|--:|--:|--:|")
     compare(args.python, args.only, args.rounds, args.cpu)
 
 

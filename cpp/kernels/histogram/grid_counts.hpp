@@ -1,6 +1,7 @@
 // Counts on the grid of `column_pass.hpp`. While rows are added, the counters of neighbouring keys lie side by side, in pages
 // that are made as they are needed; marks say which of them hold something.
 #pragma once
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -23,8 +24,19 @@ struct Counts {
   std::vector<std::vector<double>> table;
 
   Counts(Size k, Size room) : table(static_cast<std::size_t>(k)) {
-    keys.reserve(static_cast<std::size_t>(room));
-    for (std::vector<double>& row : table) row.reserve(static_cast<std::size_t>(room));
+    reserve(static_cast<std::size_t>(room));
+  }
+
+  // Room for so many more keys, and for as many of each of the columns to come: memory that is not written costs nothing.
+  void expect(std::size_t more, Size columns) {
+    const std::size_t size = keys.size(), all = more * static_cast<std::size_t>(columns);
+    if (keys.capacity() - size < more) reserve(size + std::max(more, std::min(all, std::max(size, std::size_t{1} << 18))));
+  }
+
+ private:
+  void reserve(std::size_t room) {
+    keys.reserve(room);
+    for (std::vector<double>& row : table) row.reserve(room);
   }
 };
 
@@ -97,6 +109,15 @@ class Grid {
       for (Size c = 0; c < k_; ++c) take(page_[p] + c * size, known.table + c * known.size(), out.table[c]);
     }
     out.offset.push_back(static_cast<std::int64_t>(out.keys.size()));
+  }
+
+  // How many keys are marked.
+  std::size_t marked() const {
+    std::size_t out = 0;
+    for (T* page : page_)
+      for (unsigned word = 0; page != nullptr && word < Own::words; ++word)
+        out += static_cast<std::size_t>(__builtin_popcountll(Own::marks(page)[word]));
+    return out;
   }
 
   void clear() {
@@ -224,6 +245,7 @@ Counts count(Size k, const Known& known, const std::vector<Keyed>& rows) {
   Grid<T, true> grid(k);
   for (Size j = 0; j < known.d; ++j, grid.clear()) {
     grid.add(rows, j);
+    out.expect(grid.marked() + static_cast<std::size_t>(known.offset[j + 1] - known.offset[j]), known.d - j);
     grid.read(out, known, j);
   }
   return out;

@@ -419,12 +419,17 @@ class FoldedColumns:
     def of(cls, cells: GridCounts, columns: np.ndarray, repeats: int | None = None, most: int = RUNS) -> FoldedColumns:
         """Of columns that are alike; more than `most` values are merged."""
         keys = np.stack([cells.keys[j] for j in columns])
-        table = np.maximum(_tables(cells, columns), 0.0)
-        table = table[:, table[0].any(axis=1)]  # without classes that have no rows
+        table = _tables(cells, columns)
+        if table.min() < 0.0:  # rounding errors of removed rows
+            table = np.maximum(table, 0.0)
+        if not (some := table[0].any(axis=1)).all():  # classes that have no rows
+            table = table[:, some]
+        n = table.sum(axis=(1, 2))
+        if len(columns) == 1 and n[0] > ENOUGH:
+            keys, table = sample_of_counts(keys, table)
         low, high = cell_borders(keys)
         near = np.where(low < 0, high, low)  # the border nearer to 0: whole numbers are there
         values = np.where(np.round(near) == near, near, (low + high) / 2)
-        n = table.sum(axis=(1, 2))
         repeats = (REPEATS if n[0] <= FEW else 1) if repeats is None else repeats
         held = np.concatenate([split_into_folds(keys, table, seed) for seed in range(repeats)], axis=1)
         if len(columns) == 1:  # values without rows are left out, and neighbouring values merged if there are many
@@ -533,24 +538,38 @@ def _finite(sums: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(sums), sums, -np.inf)
 
 
+def sample_of_counts(keys: np.ndarray, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(keys (1, m'), counts (1, k, m')) of about ENOUGH rows of a column of more rows, from its keys (1, m) and counts
+    (1, k, m). The sample depends only on the values and their counts."""
+    _, k, m = table.shape
+    some = np.flatnonzero(table)
+    y, at = np.divmod(some, m)
+    count = table.ravel()[some]
+    sampled = np.floor(count * (ENOUGH / count.sum()) + _uniform(_names(keys[0, at], y, k), 0))
+    taken = np.flatnonzero(sampled)
+    if len(taken) == 0:  # the sum of the counts is infinite
+        return keys[:, :1], np.zeros((1, k, 1))
+    values, place = np.unique(at[taken], return_inverse=True)
+    out = np.bincount(y[taken] * len(values) + place, sampled[taken], minlength=k * len(values))
+    return keys[:, values], out.reshape(1, k, len(values))
+
+
 def split_into_folds(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarray:
     """Split counts (c, k, m) of the values of columns into folds (c, FOLDS, k, m), class by class, in an order that
-    depends only on the values and their counts. Of more than ENOUGH rows, a sample of about ENOUGH is used."""
+    depends only on the values and their counts."""
     c, k, m = table.shape
-    names = (keys.astype(np.uint64) * np.uint64(k))[:, None, :] + np.arange(k, dtype=np.uint64)[:, None]
-    share = ENOUGH / np.maximum(table.sum(axis=(1, 2), keepdims=True), 1.0)
-    if share.min() < 1.0:
-        table = np.where(share < 1.0, np.floor(table * share + _uniform(names, seed)), table)
-    table, names = table.reshape(c * k, m), names.reshape(c * k, m)
-    whole = np.floor(table + 1e-9)
-    rest = np.where(table - whole > 1e-9, table - whole, 0.0)  # the fractional part of a weight is one more row
+    some = np.flatnonzero(table)
+    y, at = np.divmod(some, m)  # y: the class, of its column
+    count = table.ravel()[some]
+    whole = np.floor(count + 1e-9)
+    rest = np.where(count - whole > 1e-9, count - whole, 0.0)  # the fractional part of a weight is one more row
     times = (whole + (rest > 0)).astype(np.int64)
-    y, at = np.nonzero(times)
-    times = times[y, at]
-    row_y, row_at = np.repeat(y, times), np.repeat(at, times)
-    number = np.arange(len(row_y)) - np.repeat(np.cumsum(times) - times, times)
-    weight = np.where(number < whole[row_y, row_at], 1.0, rest[row_y, row_at])
-    mixed = _mixed(names[row_y, row_at] ^ (number.astype(np.uint64) << np.uint64(40)), seed + 101)
+    of = np.repeat(np.arange(len(times)), times)  # the cell of each row
+    row_y, row_at = y[of], at[of]
+    number = np.arange(len(of)) - (np.cumsum(times) - times)[of]
+    weight = np.where(number < whole[of], 1.0, rest[of])
+    names = _names(keys[y // k, at], y % k, k)
+    mixed = _mixed(names[of] ^ (number.astype(np.uint64) << np.uint64(40)), seed + 101)
     order = np.argsort((row_y.astype(np.uint64) << np.uint64(48)) | (mixed >> np.uint64(16)))
     rows = np.bincount(row_y, minlength=c * k)
     fold = np.empty(len(order), dtype=np.int64)
@@ -558,6 +577,11 @@ def split_into_folds(keys: np.ndarray, table: np.ndarray, seed: int) -> np.ndarr
     fold[order] = (np.arange(len(order)) + np.repeat(first, rows)) % FOLDS
     place = ((row_y // k * FOLDS + fold) * k + row_y % k) * m + row_at
     return np.bincount(place, weight, minlength=c * FOLDS * k * m).reshape(c, FOLDS, k, m)
+
+
+def _names(keys: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
+    """A number for each value and class."""
+    return keys.astype(np.uint64) * np.uint64(k) + y.astype(np.uint64)
 
 
 def _uniform(names: np.ndarray, seed: int) -> np.ndarray:
