@@ -306,3 +306,53 @@ def test_models_that_are_asked_for_by_name_code_their_columns(name):
     assert found.held_out.log_loss < 1.0
     compared = deciban.compare(X, Y, [name, "mixed"], folds=3)
     assert {trial.name for trial in compared.trials} == {name, "mixed"}
+
+
+def wide(n=600):
+    """Rows with a category of many levels, few of them frequent, and one of which some levels are in one class only."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, n)
+    town = np.where(rng.random(n) < 0.5, rng.choice(["A", "B", "C"], n), [f"t{i}" for i in rng.integers(0, 80, n)])
+    job = np.where((y == 1) & (rng.random(n) < 0.1), "pilot", rng.choice(["cook", "nurse"], n))
+    return pd.DataFrame({"town": town, "job": job, "age": rng.normal(40 + 4 * y, 9)}), np.array(["no", "yes"])[y]
+
+
+@pytest.mark.parametrize("name", LEVELLED[:-1])
+def test_rare_levels_share_a_column_of_discriminants(name):
+    rows, y = wide()
+    model = fitted(name, rows, y)
+    assert model.coef_names_ == ["town=B", "town=C", "town rare", "job=nurse", "job=pilot", "age"]
+    hand = pd.DataFrame({"B": rows["town"] == "B", "C": rows["town"] == "C", "rare": rows["town"].str.startswith("t")})
+    hand = hand.assign(nurse=rows["job"] == "nurse", pilot=rows["job"] == "pilot", age=rows["age"])
+    if name != "QuadraticDiscriminantAnalysis":  # see the next test
+        plain = hand.to_numpy(dtype=np.float64)
+        np.testing.assert_allclose(model.predict_proba(rows), fitted(name, plain, y).predict_proba(plain), rtol=1e-7)
+    again = deciban.loads(deciban.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(rows))
+    shown = fitted("LinearDiscriminantAnalysis", rows, y).explain(rows[:3])
+    assert list(shown.columns) == ["town", "job", "age"]
+
+
+def test_a_category_of_rare_levels_alone_is_left_out():
+    rows, y = wide()
+    rows["town"] = [f"t{i % 150}" for i in range(len(rows))]
+    with pytest.warns(ColumnWarning, match="`town` has no level of 10 rows: left out"):
+        model = fitted("LinearDiscriminantAnalysis", rows, y)
+    assert model.coef_names_ == ["job=nurse", "job=pilot", "age"]
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_singular_covariances_of_coded_columns_are_those_of_a_blend(diagonal):
+    rows, y = wide()
+    model = fitted("QuadraticDiscriminantAnalysis", rows, y, diagonal=diagonal)
+    assert model.singular_.tolist() == ["no"]  # which has no pilot
+    if not diagonal:
+        blended = fitted("RegularizedDiscriminantAnalysis", rows, y, blend=0.97)
+        np.testing.assert_allclose(model.predict_proba(rows), blended.predict_proba(rows), rtol=1e-9)
+    found = np.exp(model.leave_one_out(rows[:40], y[:40]))
+    without = fitted("QuadraticDiscriminantAnalysis", rows, y, diagonal=diagonal).forget(rows[:1], y[:1])
+    np.testing.assert_allclose(found[:1], without.predict_proba(rows[:1]), rtol=1e-7)
+    plain = np.random.default_rng(0).normal(size=(30, 2)) * [1.0, 0.0]  # numbers have the bound of their variances
+    given = fitted("QuadraticDiscriminantAnalysis", plain, np.arange(30) % 2)
+    assert given._state.family.fallback == 0
+    assert len(given.singular_) == 2

@@ -833,7 +833,8 @@ class Generative(Classifier):
 
     def _tallied(self, spec: Spec, rows: Rows) -> tuple[Rows, State]:
         """(the rows, with the results of the first pass, the state of their tally)"""
-        sample, known = SIZE if spec.needs_sample else 0, Known(target=rows.reader.target)
+        sample, reader = SIZE if spec.needs_sample else 0, rows.reader
+        known = Known(target=reader.target, coded=reader.coding is not None)
         if spec.find_cuts is not None:
             rows, grid = rows.discover(spec.find_cuts.grid, sample)
             known = replace(known, cuts=spec.find_cuts(rows.reader.schema, grid.parts[1]))

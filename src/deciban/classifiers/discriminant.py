@@ -423,10 +423,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
-    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
-    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
-    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
-    are used as they are.
+    values; in a column of more than 20 levels, those of fewer than 10 rows share one. Dates are numbers of days,
+    durations of seconds. A missing cell and a level that training did not have are integrated out; training rows
+    without a category have the frequencies of its levels instead. Rows of `partial_fit` are read in the coding of the
+    first ones. Models with the same levels can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -648,6 +648,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
 
     Parameters are those of scikit-learn and some more. A class with a singular covariance (constant or collinear
     columns, too few rows) is no error: `tol` times the usual variances is added to it, and `singular_` names the class.
+    In coded columns (see the notes) a level that no row of a class has makes its rank smaller than that of the pooled
+    covariance; then all covariances are moved towards that one first, by 0.97.
 
     `estimate="bayes"` integrates means and covariances out (families/gaussian_joint_bayes.py): a multivariate t for
     each class, with wide tails for few rows, defined for fewer rows than columns; `evidence_` is the log density of all
@@ -721,10 +723,10 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
-    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
-    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
-    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
-    are used as they are.
+    values; in a column of more than 20 levels, those of fewer than 10 rows share one. Dates are numbers of days,
+    durations of seconds. A missing cell and a level that training did not have are integrated out; training rows
+    without a category have the frequencies of its levels instead. Rows of `partial_fit` are read in the coding of the
+    first ones. Models with the same levels can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -834,7 +836,8 @@ def qda_family(
     if known.covariances:
         return GivenCovariances(0.0, floor=tol, covariances=known.covariances)
     amount = setting(shrinkage, "shrinkage", known, SHRINKAGES) or 0.0
-    return GaussianJoint(0.0, amount, ridge, ddof=ddof, diagonal=diagonal, floor=tol)
+    fallback = BLENDS[-1] if known.coded else 0.0
+    return GaussianJoint(0.0, amount, ridge, ddof=ddof, diagonal=diagonal, floor=tol, fallback=fallback)
 
 
 def check_qda_rows(estimate: str, rows: np.ndarray, classes: np.ndarray) -> None:
@@ -906,10 +909,10 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
-    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
-    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
-    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
-    are used as they are.
+    values; in a column of more than 20 levels, those of fewer than 10 rows share one. Dates are numbers of days,
+    durations of seconds. A missing cell and a level that training did not have are integrated out; training rows
+    without a category have the frequencies of its levels instead. Rows of `partial_fit` are read in the coding of the
+    first ones. Models with the same levels can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------
@@ -1016,10 +1019,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
-    values; dates are numbers of days, durations of seconds. A missing cell and a level that training did not have are
-    integrated out; training rows without a category have the frequencies of its levels instead. Rows of `partial_fit`
-    are read in the coding of the first ones. Models with the same levels can be added. Frames of numbers, and arrays,
-    are used as they are.
+    values; in a column of more than 20 levels, those of fewer than 10 rows share one. Dates are numbers of days,
+    durations of seconds. A missing cell and a level that training did not have are integrated out; training rows
+    without a category have the frequencies of its levels instead. Rows of `partial_fit` are read in the coding of the
+    first ones. Models with the same levels can be added. Frames of numbers, and arrays, are used as they are.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 Tally: `Scatter` (`RowScatter` while rows are fewer than columns: d × d is never formed). Estimate (Friedman 1989):
 S_c(blend) = ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk towards the scaled identity (or, with
 "auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I; a singular covariance gets a lower bound for its variances.
+With `fallback`, all covariances are blended by that much, where one of them has a smaller rank than the pooled one.
 `ddof` is subtracted from each n_c: 1 makes them unbiased, the pooled one too (n less the number of classes). A class
 with no more rows than that has the pooled covariance. With `diagonal`, all covariances of columns are 0.
 blend = 1 is one covariance for all classes: the log likelihood is linear in x up to a term that all classes share, the
@@ -60,6 +61,9 @@ class GaussianJoint(Family):
     ddof: float = 0.0
     diagonal: bool = False  # with blend < 1: columns are independent
     floor: float = 1e-4  # with blend < 1: least variance of a singular covariance, as a share of the usual variances
+    fallback: float = (
+        0.0  # with blend = 0: the blend where a covariance has a smaller rank than the pooled one; 0: none
+    )
     weights: np.ndarray | None = None  # (k,), class weights; None: those of the tally
     given: bool = False  # whether `weights` are given priors, independent of the rows
     block, support = "dense", "real"
@@ -95,10 +99,19 @@ class GaussianJoint(Family):
         return covs
 
     def estimate(self, t: Scatter | RowScatter | Quartic) -> Params:
-        mean, covs = self.gaussians(t)
+        mean, covs = self._regular(t).gaussians(t)
         if self.blend < 1:
             return ClassGaussian.of(mean, floored(covs, t.n, self.floor))
         return self._pooled(mean, covs[0], self.priors(t))
+
+    def _regular(self, t: Scatter | RowScatter | Quartic) -> GaussianJoint:
+        """The family with the blend of these rows."""
+        if self.fallback == 0 or t.k == 1:
+            return self
+        covs, tol = self.shrunk(t), self.floor**2
+        full = mixed(covs, t.n / t.n.sum()).rank(tol)
+        enough = all(cov.rank(tol) == full for cov in covs)
+        return self if enough else replace(self, blend=self.fallback, fallback=0.0)
 
     def _pooled(self, mean: np.ndarray, cov: Covariance, priors: np.ndarray) -> PooledGaussian:
         out = PooledGaussian.of(mean, cov, priors @ mean, self.tol)
@@ -155,7 +168,7 @@ class GaussianJoint(Family):
             if not isinstance(t, Scatter):
                 return np.full((x.n, t.k), np.nan)
             if self.diagonal:
-                return self._left_of_columns(t, x, y, w)
+                return self._regular(t)._left_of_columns(t, x, y, w)
             plan = cached_plan(self, t, self._without)
             if isinstance(plan, Separate):
                 return plan.scores(x, y, w)
@@ -165,7 +178,7 @@ class GaussianJoint(Family):
     def _without(self, t: Scatter) -> Separate | Shared:
         free = self.free(t)
         if self.blend < 1:
-            return Separate.of(t, free, self.blend, float(self.shrinkage), self.ridge, self.floor**2)
+            return Separate.of(t, free, self._regular(t).blend, float(self.shrinkage), self.ridge, self.floor**2)
         return Shared.of(t, free, float(self.shrinkage), self.priors(t) if self.mix else None, self.tol or 0.0)
 
     def _left_of_columns(self, t: Scatter, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:

@@ -55,6 +55,7 @@ class Known:
     parameters: Mapping[str, Any] | None = None  # arrays given by the user, by name; None: they are estimated
     steps: int = 0  # of EM
     target: str | None = None  # name of the label column
+    coded: bool = False  # whether columns of a frame were coded, see `rows.coding`
 
 
 @dataclass(frozen=True, eq=False)

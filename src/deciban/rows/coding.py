@@ -4,6 +4,7 @@
 |---|---|---|---|---|---|
 | numbers, days, seconds | themselves | themselves | themselves | above the median | up to ten levels, or ten cells |
 | categories, texts | 0 and 1 of each level but the most frequent | of each but the first | of each | of each | levels |
+| of > `MANY` levels those of < `RARE` rows | the same | share one column | the same | the same | the same |
 | truth values | 0 and 1 of one of the two | the same | of True | of True | levels |
 | a missing category | an indicator | NaN, in training the means | NaN | NaN | no level |
 | a missing number | an indicator, and the mean | NaN | NaN | NaN | no level |
@@ -39,9 +40,11 @@ from deciban.data.blocks import Codes, Reals
 from deciban.data.frames import Column
 from deciban.display import cell_text
 from deciban.errors import DataError
+from deciban.rows.column_use import FEW as MANY
 from deciban.rows.column_use import drop_reason
 from deciban.rows.schema import level_codes, number_cells
 
+RARE = 10  # rows of a level that has a column of its own in discriminants, where a column has more than `MANY` levels
 FEW = 10  # distinct numbers that are levels, and cells of equal mass of more numbers
 UNSEEN = -2  # code of a level that training did not have
 CONSTANT = 1e-13  # a column of smaller deviation, relative to its mean, counts as constant
@@ -52,13 +55,14 @@ class CodingRule:
     """How columns are coded, see the table of the module."""
 
     reference: str = ""  # the level without an indicator: "frequent", "first"; "": every level has one
+    rare: int = 0  # rows of a level with a column of its own, where there are more than `MANY` levels
     gaps: bool = False  # whether training rows without a category have the frequencies of its levels; else NaN
     filled: bool = False  # whether missing cells have an indicator, and cells without a value the means; else NaN
     cells: int = 0  # of numbers: 2 of them (above the median or not); more: codes of levels or cells; 0: the numbers
 
 
 LINEAR = CodingRule("frequent", filled=True)
-GAUSSIAN = CodingRule("first", gaps=True)
+GAUSSIAN = CodingRule("first", RARE, gaps=True)
 INDICATORS = CodingRule()
 BINARY = CodingRule(cells=2)
 LEVELS = CodingRule(cells=FEW)
@@ -73,6 +77,7 @@ class ColumnCode:
     unit: str = ""  # of numbers, as in `frames.Column`
     used: bool = True
     reference: int = -1  # the level without an indicator; −1: every level has one
+    rare: tuple[int, ...] = ()  # the levels that share one indicator
     gap: bool = False  # whether missing cells have an indicator
     means: tuple[float, ...] = ()  # of the coded columns in training, for cells without a value; (): these are NaN
     scales: tuple[float, ...] = ()  # their standard deviations, 1 where it is 0; (): means are for training rows only
@@ -89,6 +94,9 @@ class ColumnCode:
         if levels is None:
             out = out._of_numbers(column, rule)
         elif not out.coded:
+            out = replace(out, rare=out._rare_levels(column, rule))
+            if len(out.rare) == len(levels):
+                return replace(out, used=False)
             out = replace(out, reference=out._reference(column, rule, w, truth))
             if rule.gaps and column.missing.any():
                 given = out.cells(column.at(np.flatnonzero(~column.missing)), 0)
@@ -108,9 +116,18 @@ class ColumnCode:
             cuts = values[-2:-1]
         return replace(self, cuts=tuple(cuts.tolist()), ends=(float(values[0]), float(values[-1])))
 
+    def _rare_levels(self, column: Column, rule: CodingRule) -> tuple[int, ...]:
+        assert self.levels is not None
+        if not rule.rare or len(self.levels) <= MANY:
+            return ()
+        codes = level_codes(self, column, UNSEEN)
+        rows = np.bincount(codes[codes >= 0], minlength=len(self.levels))
+        return tuple(np.flatnonzero(rows < rule.rare).tolist())
+
     def _reference(self, column: Column, rule: CodingRule, w: np.ndarray | None, truth: bool) -> int:
         if rule.reference != "frequent":
-            return 0 if rule.reference or truth else -1
+            own = (code for code in range(len(self.levels or ())) if code not in self.rare)
+            return next(own, 0) if rule.reference or truth else -1
         codes = level_codes(self, column, UNSEEN)
         there = codes >= 0
         return int(np.bincount(codes[there], None if w is None else w[there], minlength=1).argmax())
@@ -151,8 +168,15 @@ class ColumnCode:
         if self.levels is None:
             own = [f"{self.name} > {self._shown(self.cuts[0])}" if self.cuts else self.name]
         else:
-            own = [f"{self.name}={level}" for code, level in enumerate(self.levels) if code != self.reference]
+            own = [f"{self.name}={self.levels[code]}" for code in self._kept]
+            own += [f"{self.name} rare"] if self.rare else []
         return [*own, f"{self.name} missing"] if self.gap else own
+
+    @cached_property
+    def _kept(self) -> list[int]:
+        """The levels that have an indicator of their own."""
+        without = {self.reference, *self.rare}
+        return [code for code in range(len(self.levels or ())) if code not in without]
 
     @property
     def level_names(self) -> tuple:
@@ -198,10 +222,10 @@ class ColumnCode:
     def _indicators(self, filled: bool) -> np.ndarray:
         """The coded columns of each level, then of an unseen one and of a missing cell, (levels + 2, width)."""
         assert self.levels is not None
-        kept = [code for code in range(len(self.levels)) if code != self.reference]
         out = np.full((len(self.levels) + 2, self.width), np.nan)
         out[:-2] = 0.0
-        out[kept, np.arange(len(kept))] = 1.0
+        out[self._kept, np.arange(len(self._kept))] = 1.0
+        out[list(self.rare), len(self._kept) : len(self._kept) + 1] = 1.0
         if self.means and filled:
             out[-2:] = self.means
         if self.gap:
@@ -227,6 +251,9 @@ class ColumnCode:
             finite
             and len(self.place) == len(levels)
             and -1 <= self.reference < max(len(levels), 1)
+            and (not self.rare or (set(self.rare) < set(range(len(levels))) and len(set(self.rare)) == len(self.rare)))
+            and self.reference not in self.rare
+            and not (self.rare and self.coded)
             and (self.coded or not self.cuts or len(self.cuts) == 1)
             and list(self.cuts) == sorted(self.cuts)
             and len(self.ends) == 2 * bool(self.cuts)
@@ -253,7 +280,10 @@ class Coding:
         codes, notes = [], []
         for column in columns:
             why = drop_reason(column) if column.levels is not None or column.missing.all() else ""
-            codes.append(ColumnCode(str(column.name), used=False) if why else ColumnCode.of(column, rule, w))
+            code = ColumnCode(str(column.name), used=False) if why else ColumnCode.of(column, rule, w)
+            if not (why or code.used):
+                why, code = f"has no level of {rule.rare} rows", ColumnCode(code.name, used=False)
+            codes.append(code)
             notes += [f"{codes[-1].named} {why}: left out"] if why else []
         out = cls(tuple(codes))
         if not out.d:
