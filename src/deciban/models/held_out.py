@@ -18,10 +18,11 @@ from deciban.models.calibration import Calibration
 from deciban.models.model import State
 from deciban.models.posterior import AveragedPosterior, resolved
 from deciban.rows.rows import Rows
-from deciban.rows.sampling import RowSample
+from deciban.rows.sampling import RowSample, digests
 from deciban.tallies.basic import SumTuple
 
 LOST = 700.0  # nats: loss of a held-out row with probability 0
+REFITS = 32  # rows without a closed form that are refitted where settings are chosen; they stand for all of them
 SPAN = 1 << 18  # least number of cells in a span of rows: its arrays stay in cache
 
 
@@ -72,10 +73,13 @@ def never_learned(state: State, table: Table, row: int) -> ForgetError:
     )
 
 
-def held_out_scores(state: State, table: Table, finish: Callable | None = None, check: bool = False) -> np.ndarray:
+def held_out_scores(
+    state: State, table: Table, finish: Callable | None = None, check: bool = False, refits: bool = True
+) -> np.ndarray:
     """Log likelihoods (n, k) of each row under every class, the row taken out of the tally. With `finish`, nothing is
     returned: finish(scores, start, stop) is called for each span of rows. With `check`, a row that the tally cannot
-    contain raises an error; families give NaN for it, as for all rows without a closed form."""
+    contain raises an error; families give NaN for it, as for all rows without a closed form. These are refitted, or
+    (without `refits`) stay NaN."""
     family, params, counts = state.family, state.params, state.tally.parts[1]
 
     def of(span: tuple[int, int]) -> np.ndarray | None:
@@ -84,7 +88,7 @@ def held_out_scores(state: State, table: Table, finish: Callable | None = None, 
             out = family.leave_one_out(counts, chunk.x, chunk.y, chunk.w, params)
             if state.spec.fill_missing is not None:
                 _score_incomplete(state, chunk, out)
-            if not ops.all_finite(out):
+            if refits and not ops.all_finite(out):
                 for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():  # no closed form: refit
                     left = state.without(chunk.rows(row, row + 1))
                     if check and left.tally.short().any():
@@ -155,8 +159,18 @@ class HeldOutLosses:
 
 
 def held_out_loss(state: State, table: Table) -> float:
-    joint = held_out_scores(state, table) + held_out_prior(state, table)
+    joint = held_out_scores(state, table, refits=False)
+    w = table.weights().copy()
+    open_rows = np.flatnonzero(np.isnan(joint).any(axis=1))
+    if len(open_rows):
+        some = open_rows[np.argsort(digests(table.x.take(open_rows), table.schema), kind="stable")[:REFITS]]
+        joint[some] = held_out_scores(state, table.take(some))
+        left_out = np.setdiff1d(open_rows, some)
+        w[some] *= w[open_rows].sum() / max(w[some].sum(), 1e-300)
+        w[left_out] = 0.0
+        joint[left_out] = 0.0
+    joint += held_out_prior(state, table)
     joint = decision.resolve_impossible_rows(joint, decision.log_prior(state.n))
     logs = ops.posterior(np.ascontiguousarray(joint), logs=True)
     own = np.maximum(logs[np.arange(table.n), table.y], -LOST)
-    return -float(own.sum() if table.w is None else table.w @ own)
+    return -float(w @ own)
