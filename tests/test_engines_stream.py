@@ -314,9 +314,9 @@ def test_settings_that_need_all_rows_read_them_into_memory(monkeypatch):
         model.fit_on([rows.slice(0, 1), rows.slice(1)])
 
 
-def test_data_that_come_once_are_refused_where_a_setting_is_chosen():
-    with pytest.raises(DataError, match="once"):
-        GaussianNB(var_smoothing="auto").fit_on(ROWS.to_reader(), features=["size"])
+def test_settings_are_chosen_from_data_that_come_once():
+    once = GaussianNB(var_smoothing="auto").fit_on(ROWS.to_reader(), features=["size"])
+    assert once.tuned_ == GaussianNB(var_smoothing="auto").fit_on(ROWS, features=["size"]).tuned_
 
 
 def test_too_few_rows_are_refused_as_in_memory():

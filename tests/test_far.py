@@ -209,10 +209,9 @@ def test_rows_in_columns_order_have_the_same_weighted_posterior():
     np.testing.assert_allclose(model.predict_proba(np.asfortranarray(X)), model.predict_proba(X), atol=1e-12)
 
 
-@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB(weights="discriminative")], ids=str)
-def test_a_checkpoint_of_several_passes_is_refused(model, tmp_path):
+def test_a_checkpoint_of_several_passes_is_refused(tmp_path):
     with pytest.raises(DataError, match="several passes"):
-        model.fit_on(rows(60, 2, 2)[2], checkpoint=tmp_path / "half")
+        LogisticRegression().fit_on(rows(60, 2, 2)[2], checkpoint=tmp_path / "half")
 
 
 def batch_rows(table: pa.Table, features: list[str]) -> BatchRows:
@@ -233,7 +232,7 @@ def test_rows_that_recur_are_one_of_the_sample_with_all_their_weight():
         ridge, lasso = penalties(3)
         found.append(BatchObjective.of(discovered, ridge, lasso, np.array([1.0, 2.0]), 5000.0).sample.rows)
     for one in found:
-        assert 64 <= one.n <= 65  # a kind of row is in the sample with both of its classes or not at all
+        assert 80 <= one.n <= 81  # a quarter more; a kind of row is in it with both of its classes or not at all
         for row, label, weight in zip(one.x.values, one.y, one.w, strict=True):
             same = (kinds[at] == row).all(axis=1) & (table["label"].to_numpy() == label)
             assert weight == (1 + label) * same.sum()  # times the weight of its class

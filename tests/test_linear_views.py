@@ -367,8 +367,9 @@ def test_texts_and_tables_have_one_form():
     np.testing.assert_allclose(rest.predict_proba(texts).sum(axis=1), 1.0)
     with pytest.raises(DataError, match="two classes"):
         GaussianNB().fit([[0.0], [1.0]], [0, 0]).one_vs_rest()
-    with pytest.raises(NotAdditiveError):
-        GaussianNB(calibrate=True).fit(*IRIS).one_vs_rest()
+    rest = GaussianNB(calibrate=True).fit(*IRIS).one_vs_rest()
+    alone = GaussianNB(calibrate=True).fit(IRIS[0], IRIS[1] == 1)
+    np.testing.assert_allclose(rest[1].predict_proba(IRIS[0]), alone.predict_proba(IRIS[0]), atol=1e-9)
 
 
 def test_logistic_regression_from_a_table_whose_columns_are_linear_as_they_are():

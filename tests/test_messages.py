@@ -250,10 +250,11 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "`var_smoothing` is 1e-09 in one model and 0.1 in the other\n\nhint: fit both with the same settings",
     ),
     (
-        lambda: GaussianNB(weights="discriminative").fit(MANY, LABELS).forget(X[:1], ["a"]),
+        lambda: GaussianNB(weights="discriminative", keep_rows=0).fit(MANY, LABELS).forget(X[:1], ["a"]),
         NotAdditiveError,
-        "weights='discriminative' needs all rows at once: no update, merge or forgetting\n\n"
-        "hint: fit again on all rows, or update a model without weights",
+        "weights='discriminative' is fitted to a sample of the training rows, of which this model keeps none: no "
+        "update, merge or forgetting\n\n"
+        "hint: fit again with keep_rows above 0, and save with rows=True",
     ),
     # names
     (

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import safetensors.numpy
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 import deciban
@@ -106,7 +107,8 @@ def model_parts(model: Any) -> list[Any]:
         return out
     known = [getattr(state.known, field.name) for field in dataclasses.fields(state.known)]
     reader = [getattr(state.reader, name) for name in state.reader.LEARNED]
-    return [*out, *known, *reader, state.classes, state.tally, state.calibration, state.weights]
+    sample = None if state.sample is None else state.sample.stored()
+    return [*out, *known, *reader, state.classes, state.tally, state.calibration, state.weights, sample]
 
 
 def texts_and_frames() -> Iterator[Any]:
@@ -118,6 +120,7 @@ def texts_and_frames() -> Iterator[Any]:
     yield deciban.MixedNB(missing="informative", weights="discriminative").fit(frame, y)
     yield deciban.MixedNB(families={"a": "histogram"}).fit(frame, y)
     yield deciban.GaussianNB().fit(frame, y)
+    yield deciban.MultinomialNB(calibrate=True).fit(sparse.csr_array(np.eye(24)), y)
     yield deciban.BayesNet().fit(frame, y)
     yield deciban.BayesNet.from_edges([("sky", "wet")], {"sky": ["a", "b"], "wet": ["x", "y"]}, target="wet")
     yield deciban.LogisticRegression(C="auto").fit(np.arange(24.0)[:, None] % 5, y)

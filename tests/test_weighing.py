@@ -32,8 +32,8 @@ from deciban.families.poisson import Poisson
 from deciban.models import feature_weights as weighing
 from deciban.models.feature_evidence import DenseEvidence, SparseEvidence, column_evidence
 from deciban.models.feature_weights import Objective, ParameterLayout, WeightedRows, with_strength
-from deciban.models.learn_feature_weights import distinct_rows, split_pieces
-from deciban.rows.sampling import RowSample
+from deciban.models.learn_feature_weights import distinct_rows, held_out_pieces
+from deciban.rows.sample import RowSample
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 
@@ -150,8 +150,8 @@ def test_naive_bayes_is_a_nearer_start_than_nothing():
     x, y = load_iris(return_X_y=True)
     model = GaussianNB(weights="discriminative").fit(x, y)
     codes = y.astype(np.int32)
-    few, times, _ = distinct_rows(RowSample.of(Table(block_of(x), codes, None, 3)))
-    f = weighing.problem(split_pieces(model._state, few, times), np.log(np.full(3, 1 / 3)), 4)
+    rows = RowSample.from_rows(Table(block_of(x), codes, None, 3)).selected(model._state.n)
+    f = weighing.problem(held_out_pieces(model._state, *distinct_rows(rows)), np.log(np.full(3, 1 / 3)), 4)
     zero = np.zeros(f.layout.size)
     zero[0] = -1.0  # all weights 0
     assert weighing.minimise(f, weighing.fit_temperature(f)).n_iter == model.n_iter_
@@ -258,16 +258,18 @@ def test_nomogram_has_the_weighted_scales():
 
 
 @each(WEIGHTED)
-def test_rows_cannot_come_or_go(model):
+def test_rows_come_and_go_unless_none_are_kept(model):
     m, x, y = fitted(model)
-    assert not hasattr(m, "partial_fit")
-    assert hasattr(clone(model).set_params(weights=None), "partial_fit")
+    m.forget(x[:5], y[:5]).partial_fit(x[:5], y[:5])
+    np.testing.assert_allclose(m.predict_proba(x), fitted(model)[0].predict_proba(x), atol=1e-9)
+    assert len(cross_validate(model, x, y, folds=2).refitted) == 0
+    m, x, y = fitted(clone(model).set_params(keep_rows=0))
     for update in (lambda: m.partial_fit(x, y), lambda: m.forget(x[:1], y[:1]), lambda: m + m):
-        with pytest.raises(NotAdditiveError, match="hint: fit again on all rows"):
+        with pytest.raises(NotAdditiveError, match="hint: fit again with keep_rows"):
             update()
     with pytest.raises(NotAdditiveError, match="cross_validate"):
         m.leave_one_out(x, y)
-    assert len(cross_validate(model, x, y, folds=2).refitted) == 2
+    assert len(cross_validate(m, x, y, folds=2).refitted) == 2
 
 
 def test_settings_that_do_not_go_together_are_refused():

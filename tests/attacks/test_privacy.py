@@ -105,8 +105,15 @@ def test_models_inside_of_models_count(tmp_path):
 
 def test_models_of_statistics_keep_no_rows():
     rows = np.abs(np.random.default_rng(0).normal(size=(60, 3))).round()
-    models = [deciban.GaussianNB(), deciban.MultinomialNB(), deciban.CategoricalNB(), deciban.AODE(),
-              deciban.MixedNB(calibrate=True), deciban.LogisticRegression(), deciban.TreeAugmentedNB()]  # fmt: skip
+    models = [
+        deciban.GaussianNB(),
+        deciban.MultinomialNB(),
+        deciban.CategoricalNB(),
+        deciban.MixedNB(calibrate=True, keep_rows=0),
+        deciban.LogisticRegression(),
+        deciban.AODE(),
+        deciban.TreeAugmentedNB(),
+    ]
     for model in models:
         assert deciban.model_info(deciban.dumps(model.fit(rows, np.arange(60) % 2)))["rows_kept"] == 0
 

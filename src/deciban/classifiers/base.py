@@ -32,11 +32,13 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, lru_cache, partial, wraps
 from inspect import signature
+from numbers import Integral
 from threading import Lock, RLock
 from types import FunctionType, ModuleType
 from typing import Any, Self
@@ -69,15 +71,15 @@ from deciban.errors import (
     NotAdditiveError,
     UnavailableError,
     did_you_mean,
+    levels_up,
 )
 from deciban.estimation.parameters import log_slope
 from deciban.explain.counts_table import CountsTable
 from deciban.explain.explanation import Explanation
 from deciban.explain.working import Working
-from deciban.models import held_out
+from deciban.models import held_out, second_stage
 from deciban.models.em import fill_missing, left_out
 from deciban.models.known_parameters import given_state
-from deciban.models.learn_feature_weights import weighted
 from deciban.models.model import Known, Spec, State, TallyPass, ledger_tags, tally_of
 from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPosterior, in_decibans
 from deciban.progress import row_progress
@@ -87,7 +89,6 @@ from deciban.rows.levels import recoded, rows_with_unseen
 from deciban.rows.predictions import PredictBatch, columns_for
 from deciban.rows.readers import warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, ColumnRoles, Rows
-from deciban.rows.sampling import SIZE
 from deciban.tallies import Bundle, RowLedger
 from deciban.tallies.ledger import LedgerKey, key_check
 
@@ -101,6 +102,7 @@ SEARCHED = 1000  # rows that are searched one by one for one that was never lear
 COLUMNS: dict[str, list] = {"columns": [StrOptions({"align", "strict"})]}  # constraints of a setting
 PRIORS = ["array-like", Mapping, StrOptions({"uniform"}), None]  # valid values of the setting
 LEDGER: dict[str, list] = {"ledger": ["boolean", LedgerKey]}
+SAMPLE: dict[str, list] = {"keep_rows": [Interval(Integral, 0, None, closed="left")]}
 CLASS_WEIGHT: dict[str, list] = {"class_weight": [StrOptions({"balanced"}), Mapping, None]}
 
 
@@ -191,6 +193,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _posterior(self, priors: Any = None) -> Any:
         """The posterior of the fitted model, with the class priors of training or others; see `models.posterior`."""
         raise NotImplementedError
+
+    def _counted_state(self) -> State:
+        """The state whose tally is shown: it does not wait for a second stage."""
+        state = self._current_state()
+        if state.given:
+            raise UnavailableError(given_parameters(self))
+        return state
 
     def _tally_state(self) -> State | None:
         """The state of a fitted model that is a tally; None: the model learns otherwise."""
@@ -745,12 +754,6 @@ def without_weights(what: str) -> Callable[[Callable], Any]:
     return lambda method: MethodUnless(method, refuse)
 
 
-FIXED_WEIGHTS = (
-    "weights='discriminative' needs all rows at once: no update, merge or forgetting\n\n"
-    "hint: fit again on all rows, or update a model without weights"
-)
-
-
 class Generative(Classifier):
     """Base of the classifiers whose state is a tally: needs `_spec()` and `_reader()`."""
 
@@ -809,8 +812,6 @@ class Generative(Classifier):
     def _learn(self, rows: Rows) -> State:
         """The state of all rows."""
         spec = self._spec()
-        if spec.tune or spec.feature_weights:
-            rows.raise_if_checkpoint()
         if spec.find_covariances is not None and isinstance(rows, BatchRows):
             rows = rows.collected("`covariance_estimator`")
         with rows.several() if spec.several_passes else nullcontext(rows) as rows:
@@ -821,19 +822,13 @@ class Generative(Classifier):
                 spec.check(rows.classes, rows.reader, rows)
             pruned = state.pruned()
             rows = rows.with_schema(pruned.reader.schema)
-            state = fill_missing(pruned, rows)
-            if spec.tune:
-                state = held_out.tuned(state, rows)
-            if spec.calibrate and rows.sample is not None:
-                state = held_out.calibrated(state, rows.sample)
-            if spec.feature_weights:
-                state = weighted(state, rows)
+            state = second_stage.fitted(fill_missing(pruned, rows))
         self._check_complete(state)
-        return state
+        return state if spec.keep_rows else state.adjusted(sample=None)
 
     def _tallied(self, spec: Spec, rows: Rows) -> tuple[Rows, State]:
         """(the rows, with the results of the first pass, the state of their tally)"""
-        sample, reader = SIZE if spec.needs_sample else 0, rows.reader
+        sample, reader = spec.sample_size, rows.reader
         known = Known(target=reader.target, coded=reader.coding is not None)
         if spec.find_cuts is not None:
             rows, grid = rows.discover(spec.find_cuts.grid, sample)
@@ -845,7 +840,7 @@ class Generative(Classifier):
                 known = replace(known, covariances=spec.find_covariances(rows))
             tally_pass = TallyPass(spec, known)
             rows, tally = rows.discover(tally_pass, sample, tally_pass.size)
-        return rows, State(spec, rows.reader, rows.classes, tally, known)
+        return replace(rows, sample=None), State(spec, rows.reader, rows.classes, tally, known).with_sample(rows.sample)
 
     def _adopt(self, state: State) -> Self:
         """Set the state, and the attributes that scikit-learn requires: the last step of learning."""
@@ -867,7 +862,6 @@ class Generative(Classifier):
     def _ignore_columns(self, names: Sequence[str]) -> None:
         self._state = self._fitted_state().with_reader(ignored=tuple(names))
 
-    @without_weights(FIXED_WEIGHTS)
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows: the same state as one `fit` on all of them.
 
@@ -895,10 +889,11 @@ class Generative(Classifier):
                 _, state = self._tallied(spec, rows)
             else:
                 check_ledger(spec.ledger, before.ledger)
-                state = replace(before, spec=spec, calibration=None, weights=None)
                 tally_pass = TallyPass(spec, before.known)
                 more = rows.total(tally_pass, tally_pass.size(table))
-                state = state.plus(State(spec, found.reader, all_classes, more, before.known))
+                sample = rows.with_sample(spec.sample_size).sample if spec.sample_size else None
+                new = State(spec, found.reader, all_classes, more, before.known, sample=sample)
+                state = before.with_spec(spec).plus(new)
             self._adopt(replace(state, closed=closed).pruned())
         if found.notes is not None and found.reader.coding is not None:  # columns that are never read
             warn_of_odd_columns(found.notes(codes, all_classes))
@@ -935,20 +930,22 @@ class Generative(Classifier):
         [[0.5], [4.5]]
         """
         with locked(self):
-            state = self._fitted_state()
+            state = self._current_state()
             self._check_updatable()
             found = state.reader.training(X, y, first=False)
             self._check_known(found.y)
             check_ledger(self._spec().ledger, state.ledger)
             _, codes = inputs.labels(found.y, state.classes)
             table = Table(found.x, codes, inputs.weights(sample_weight, codes), len(state.classes), found.reader.schema)
-            grown = replace(state, spec=self._spec()).in_schema(found.reader.schema)
+            grown = state.with_spec(self._spec()).in_schema(found.reader.schema)
             tally_pass = TallyPass(grown.spec, grown.known)
             removed = ArrayRows(grown.reader, grown.classes, table).total(tally_pass, tally_pass.size(table))
-            left = grown.minus(removed)
-            if left.tally.short().any():
+            left = grown.minus(removed, table)
+            if left.short:
                 raise self._never_learned(grown, X, table)
             self._adopt(left.pruned())
+            if grown.sample_exact and not left.sample_exact:
+                warn_of_small_sample(left)
         return self
 
     def _check_known(self, y: np.ndarray | frames.Column) -> None:
@@ -975,8 +972,11 @@ class Generative(Classifier):
         ledger, unknown = state.ledger, None
         if ledger is not None and state.spec.ledger is not None:
             unknown = np.flatnonzero(~ledger.holds(ledger_tags(table, state.spec.ledger), table.y))
+        if state.sample is not None:
+            first = state.sample.never_learned(table, state.reader.digested_names)
+            unknown = unknown if first is None else np.array([first])
         for row in range(min(table.n, SEARCHED)) if unknown is None else unknown[:1].tolist():
-            if (state.tally - state.tallied(table.rows(row, row + 1))).short().any():
+            if unknown is not None or (state.tally - state.tallied(table.rows(row, row + 1))).short().any():
                 label = self.classes_.tolist()[table.y[row]]
                 cells = frames.cells_of(X, row)
                 return ForgetError(
@@ -990,13 +990,12 @@ class Generative(Classifier):
     def __add__(self, other: Self) -> Self:
         """The model of the rows of both models; their classes may differ."""
         if isinstance(other, int) and other == 0:  # the start of sum([...])
-            return self._copy()._adopt(self._fitted_state())
+            return self._copy()._adopt(self._current_state())
         if type(other) is not type(self):
             return NotImplemented
-        mine, theirs = self._fitted_state(), other._fitted_state()
+        mine, theirs = self._current_state(), other._current_state()
         self._check_updatable()
-        other._check_learned()
-        other._check_additive()
+        other._check_updatable()
         theirs = aligned_columns(theirs, mine)
         check_settings_agree(self, other)
         if mine.reader.d != theirs.reader.d:
@@ -1005,7 +1004,7 @@ class Generative(Classifier):
                 "hint: fit both on the same columns"
             )
         self._check_mergeable(other)
-        both = replace(mine, spec=self._spec()).plus(theirs)
+        both = mine.with_spec(self._spec()).plus(theirs.with_spec(other._spec()))
         both.spec.check(both.classes, both.reader, None)
         return self._copy()._adopt(both)
 
@@ -1023,30 +1022,43 @@ class Generative(Classifier):
             raise NotAdditiveError(given_parameters(self))
 
     def _check_updatable(self) -> None:
-        """Raise an error on update, merge or forget if a setting was fitted to all rows at once."""
+        """Raise an error on update, merge or forget if a setting was fitted to rows that are not kept."""
         self._check_learned()
-        spec = self._spec()
-        if spec.feature_weights:
-            raise FixedWeightsError(FIXED_WEIGHTS)
         self._check_additive()
-        needs = [f"{name}={spec.settings[name]!r}" for name in spec.tune] + ["calibrate=True"] * spec.calibrate
-        if needs:
+        spec, learned = self._spec(), self.__sklearn_is_fitted__()
+        if spec.second_stage and (not spec.keep_rows or (learned and self._state.sample is None)):
+            needs = [f"{name}={spec.settings[name]!r}" for name in spec.tune] + ["calibrate=True"] * spec.calibrate
+            needs += ["weights='discriminative'"] * spec.feature_weights
+            tuned = ", or fix the setting to a number (see `tuned_`)" if spec.tune else ""
             raise NotAdditiveError(
-                f"{' and '.join(needs)} needs all rows at once: no update, merge or forgetting\n\n"
-                "hint: fit again on all rows, or fix the setting to a number (see `tuned_`) and leave out `calibrate`"
+                f"{format_list(needs, quote='')} {'is' if len(needs) == 1 else 'are'} fitted to a sample of the "
+                "training rows, of which this model keeps none: no update, merge or forgetting\n\n"
+                f"hint: fit again with keep_rows above 0, and save with rows=True{tuned}"
             )
 
     # predictions
 
-    def _fitted_state(self) -> State:
+    def _current_state(self) -> State:
+        """The state of all rows; its second stage may be that of fewer rows."""
         try:
             return self._state
         except AttributeError:
             raise unfitted(self) from None
 
+    def _fitted_state(self) -> State:
+        state = self._current_state()
+        return state.remember("fitted", lambda: second_stage.fitted(state)) if state.stale else state
+
     def _learned_state(self) -> State:
         """The state of a model that has learned from rows."""
         state = self._fitted_state()
+        if state.given:
+            raise UnavailableError(given_parameters(self))
+        return state
+
+    def _counted_state(self) -> State:
+        """The state whose tally is shown: it does not wait for a second stage."""
+        state = self._current_state()
         if state.given:
             raise UnavailableError(given_parameters(self))
         return state
@@ -1083,11 +1095,7 @@ class Generative(Classifier):
         return self.tuned_
 
     def _posterior(self, priors: Any = None) -> Any:
-        try:
-            posterior = self._state.posterior
-        except AttributeError:
-            self._fitted_state()
-            raise
+        posterior = self._fitted_state().posterior
         return posterior if priors is None else posterior.under(priors)
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Block:
@@ -1301,7 +1309,13 @@ class Generative(Classifier):
     @property
     def tally_(self) -> Bundle:
         """The state: class weights and the family's statistics."""
-        return self._learned_state().tally
+        return self._counted_state().tally
+
+    @property
+    def sample_exact_(self) -> bool:
+        """Whether what is fitted to a sample of the rows (calibration, weights, tuned settings) is what a fit on the
+        same rows would find. False after so many rows were removed that the sample has none left in reserve."""
+        return self._current_state().sample_exact
 
     @property
     def tuned_(self) -> dict[str, Any]:
@@ -1322,7 +1336,7 @@ class Generative(Classifier):
     @property
     def class_count_(self) -> np.ndarray:
         """Number (weight) of the training rows of each class, (k,)."""
-        state = self._learned_state()
+        state = self._counted_state()
         return state.reader.view(state.n)
 
     @property
@@ -1360,6 +1374,18 @@ class CodedColumns:
     def coef_names_(self) -> list[str]:
         """Names of the columns of the parameters: those of X, or what they are coded as, such as `sex=male`."""
         return self._fitted_state().reader.columns  # type: ignore[attr-defined]
+
+
+def warn_of_small_sample(state: State) -> None:
+    """Warn that so many rows were removed that the second stage is no longer that of a fit on the rest."""
+    assert state.sample is not None
+    warnings.warn(
+        f"of the rows that this {state.spec.name} keeps, so many were removed that its probabilities are fitted to "
+        f"{state.sample.table.n:,} rows only, fewer than a new fit would choose\n\n"
+        "hint: the model can be used; `fit` it again on all rows",
+        UserWarning,
+        stacklevel=levels_up(),
+    )
 
 
 def check_ledger(key: LedgerKey | None, ledger: RowLedger | None) -> None:

@@ -32,6 +32,7 @@ from deciban.networks.graph import class_node, parents_of
 from deciban.networks.network import GivenNetwork, ModelGraph, Network
 from deciban.networks.query import ConditionalTable, QueryResult, coded, learned, named, query
 from deciban.networks.search import check_cells
+from deciban.rows.sample import SIZE
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, DistinctRows
 
@@ -92,6 +93,10 @@ class BayesNet(StructuredNB):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -166,6 +171,7 @@ class BayesNet(StructuredNB):
         columns="align",
         calibrate=False,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.edges = edges
         self.target = target
@@ -180,6 +186,7 @@ class BayesNet(StructuredNB):
         self.columns = columns
         self.calibrate = calibrate
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     # networks with given tables
 

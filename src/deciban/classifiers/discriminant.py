@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from deciban.classifiers.base import LEDGER, PRIORS, CodedColumns, Generative, HasMethods, Interval, StrOptions
+from deciban.classifiers.base import LEDGER, PRIORS, SAMPLE, CodedColumns, Generative, HasMethods, Interval, StrOptions
 from deciban.data.blocks import Block, Reals
 from deciban.decision import Prior
 from deciban.errors import DataError, NotAdditiveError, levels_up
@@ -35,6 +35,7 @@ from deciban.models.posterior import FamilyScores
 from deciban.rows.coding import GAUSSIAN
 from deciban.rows.readers import TableReader
 from deciban.rows.rows import ArrayRows, Rows
+from deciban.rows.sample import SIZE
 from deciban.rows.schema import Schema
 from deciban.tallies import Quartic, Scatter
 from deciban.tallies.ledger import key_from_setting
@@ -51,6 +52,7 @@ SOLVED: dict[str, list] = {  # settings that LDA and QDA share
     "covariance_estimator": [HasMethods("fit"), None],
     "estimate": [StrOptions({"plugin", "bayes"})],
     "calibrate": ["boolean"],
+    **SAMPLE,
     **LEDGER,
 }
 
@@ -384,6 +386,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -457,6 +463,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         estimate="plugin",
         calibrate=False,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.solver = solver
         self.shrinkage = shrinkage
@@ -469,6 +476,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.estimate = estimate
         self.calibrate = calibrate
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     def _reader(self) -> TableReader:
         return replace(super()._reader(), least=2)
@@ -482,6 +490,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             ),
             tune=candidates(self, shrinkage=SHRINKAGES),
             calibrate=bool(self.calibrate),
+            keep_rows=int(self.keep_rows),
             find_covariances=None if estimator is None else partial(estimated_covariances, estimator, True),
             check_setup=partial(check_components, self.n_components),
             check_rows=more_rows_than_classes,
@@ -684,6 +693,10 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -758,6 +771,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         estimate="plugin",
         calibrate=False,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.solver = solver
         self.shrinkage = shrinkage
@@ -771,6 +785,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         self.estimate = estimate
         self.calibrate = calibrate
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     def _spec(self) -> Spec:
         check_solver(self, "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
@@ -787,6 +802,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
             partial(qda_family, self.shrinkage, ridge, self.tol, self.ddof, diagonal, self.estimate),
             tune=candidates(self, shrinkage=SHRINKAGES),
             calibrate=bool(self.calibrate),
+            keep_rows=int(self.keep_rows),
             find_covariances=None if estimator is None else partial(estimated_covariances, estimator, False),
             check_rows=partial(check_qda_rows, self.estimate),
         )
@@ -874,6 +890,10 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -928,17 +948,21 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         "shrinkage": [StrOptions({"auto", "loo"}), Interval(Real, 0, 1, closed="both")],
         "estimate": [StrOptions({"plugin", "bayes"})],
         "calibrate": ["boolean"],
+        **SAMPLE,
         **LEDGER,
     }
     _tunable = {"blend": ("loo", BLENDS), "shrinkage": ("loo", SHRINKAGES)}
 
-    def __init__(self, *, blend=0.5, shrinkage=0.0, priors=None, estimate="plugin", calibrate=False, ledger=False):
+    def __init__(
+        self, *, blend=0.5, shrinkage=0.0, priors=None, estimate="plugin", calibrate=False, ledger=False, keep_rows=SIZE
+    ):
         self.blend = blend
         self.shrinkage = shrinkage
         self.priors = priors
         self.estimate = estimate
         self.calibrate = calibrate
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     def _spec(self) -> Spec:
         refuse_with_bayes(self, "shrinkage")
@@ -946,6 +970,7 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
             partial(rda_family, self.blend, self.shrinkage, self.estimate),
             tune=candidates(self, blend=BLENDS, shrinkage=SHRINKAGES),
             calibrate=bool(self.calibrate),
+            keep_rows=int(self.keep_rows),
         )
 
     @property

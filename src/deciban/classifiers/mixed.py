@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, LEDGER, PRIORS, Interval, StrOptions
+from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, LEDGER, PRIORS, SAMPLE, Interval, StrOptions
 from deciban.classifiers.naive_bayes import WEIGHTS, NaiveBayes
 from deciban.composites.best_of import BestOf
 from deciban.composites.product import Product
@@ -39,6 +39,7 @@ from deciban.families.student import Student
 from deciban.models.known_parameters import given_columns
 from deciban.models.model import Known, Spec, State
 from deciban.rows.readers import ColumnReader
+from deciban.rows.sample import SIZE
 from deciban.rows.schema import Field, Schema
 
 LEAST = 0.01  # least weight of the prior of a mean, in rows
@@ -92,6 +93,10 @@ class MixedNB(NaiveBayes):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -149,6 +154,7 @@ class MixedNB(NaiveBayes):
         "unseen": [StrOptions({"ignore", "reserve"})],
         "priors": PRIORS,
         "calibrate": ["boolean"],
+        **SAMPLE,
         **CLASS_WEIGHT,
         **COLUMNS,
         **WEIGHTS,
@@ -173,6 +179,7 @@ class MixedNB(NaiveBayes):
         average=None,
         inclusion=0.5,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.families = families
         self.alpha = alpha
@@ -187,6 +194,7 @@ class MixedNB(NaiveBayes):
         self.average = average
         self.inclusion = inclusion
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     @classmethod
     def from_parameters(cls, columns, /, *, class_prior=None, classes=None, **settings) -> Self:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.classifiers.base import LEDGER, PRIORS, CodedColumns, Generative, Interval, StrOptions
+from deciban.classifiers.base import LEDGER, PRIORS, SAMPLE, CodedColumns, Generative, Interval, StrOptions
 from deciban.decision import Prior
 from deciban.display import format_list
 from deciban.errors import ColumnWarning, DataError, levels_up
@@ -31,6 +31,7 @@ from deciban.models.model import Known, Spec, State, fixed_family
 from deciban.rows import inputs
 from deciban.rows.coding import BINARY, INDICATORS, LEVELS
 from deciban.rows.readers import ArrayReader, TableReader
+from deciban.rows.sample import SIZE
 from deciban.rows.schema import Schema
 from deciban.tallies.ledger import key_from_setting
 
@@ -41,6 +42,7 @@ COUNTS: dict[str, list] = {
     "fit_prior": ["boolean"],
     "class_prior": PRIORS,
     "calibrate": ["boolean"],
+    **SAMPLE,
     **WEIGHTS,
     **LEDGER,
     "alpha": [Interval(Real, 0, None, closed="left"), "array-like", StrOptions({"auto"})],
@@ -139,6 +141,7 @@ class NaiveBayes(Generative):
             calibrate=bool(self.calibrate),
             feature_weights=self.weights is not None,
             ledger=key_from_setting(self.ledger),
+            keep_rows=int(self.keep_rows),
             **more,
         )
 
@@ -183,6 +186,10 @@ class GaussianNB(CodedColumns, NaiveBayes):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -244,6 +251,7 @@ class GaussianNB(CodedColumns, NaiveBayes):
         "variances": [StrOptions({"own", "shared"})],
         "estimate": [StrOptions({"plugin", "bayes"})],
         "calibrate": ["boolean"],
+        **SAMPLE,
         **WEIGHTS,
         **LEDGER,
     }
@@ -259,6 +267,7 @@ class GaussianNB(CodedColumns, NaiveBayes):
         calibrate=False,
         weights=None,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.priors = priors
         self.var_smoothing = var_smoothing
@@ -268,6 +277,7 @@ class GaussianNB(CodedColumns, NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     @classmethod
     def from_parameters(cls, theta, var, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
@@ -454,6 +464,10 @@ class MultinomialNB(NaiveBayes):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -516,6 +530,7 @@ class MultinomialNB(NaiveBayes):
         weights=None,
         coefficient=False,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -526,6 +541,7 @@ class MultinomialNB(NaiveBayes):
         self.weights = weights
         self.coefficient = coefficient
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     @classmethod
     def from_parameters(
@@ -633,6 +649,10 @@ class ComplementNB(NaiveBayes):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -688,6 +708,7 @@ class ComplementNB(NaiveBayes):
         calibrate=False,
         weights=None,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -697,6 +718,7 @@ class ComplementNB(NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     @classmethod
     def from_parameters(
@@ -807,6 +829,10 @@ class BernoulliNB(CodedColumns, NaiveBayes):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -876,6 +902,7 @@ class BernoulliNB(CodedColumns, NaiveBayes):
         calibrate=False,
         weights=None,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -885,6 +912,7 @@ class BernoulliNB(CodedColumns, NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     @classmethod
     def from_parameters(cls, feature_prob, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
@@ -964,6 +992,10 @@ class PoissonNB(NaiveBayes):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -1002,6 +1034,7 @@ class PoissonNB(NaiveBayes):
     _parameter_constraints: dict = {
         "priors": PRIORS,
         "calibrate": ["boolean"],
+        **SAMPLE,
         **WEIGHTS,
         "shape": [Interval(Real, 0, None, closed="left")],
         "exposure": [Interval(Real, 0, None, closed="left")],
@@ -1018,6 +1051,7 @@ class PoissonNB(NaiveBayes):
         calibrate=False,
         weights=None,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.shape = shape
         self.exposure = exposure
@@ -1026,6 +1060,7 @@ class PoissonNB(NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     @classmethod
     def from_parameters(cls, rate, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:
@@ -1103,6 +1138,10 @@ class CategoricalNB(NaiveBayes):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Attributes
     ----------
@@ -1173,6 +1212,7 @@ class CategoricalNB(NaiveBayes):
         calibrate=False,
         weights=None,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -1182,6 +1222,7 @@ class CategoricalNB(NaiveBayes):
         self.calibrate = calibrate
         self.weights = weights
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     @classmethod
     def from_parameters(cls, feature_prob, *, class_prior=None, classes=None, feature_names=None, **settings) -> Self:

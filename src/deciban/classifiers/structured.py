@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from deciban import ops
-from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, LEDGER, PRIORS, Generative, Interval, StrOptions
+from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, LEDGER, PRIORS, SAMPLE, Generative, Interval, StrOptions
 from deciban.classifiers.mixed import levels_of
 from deciban.composites.discretised import ColumnCuts, Discretised
 from deciban.data import frames
@@ -44,6 +44,7 @@ from deciban.networks.graph import class_node
 from deciban.networks.network import ModelGraph, Network
 from deciban.networks.query import codes_of
 from deciban.rows.readers import ColumnReader
+from deciban.rows.sample import SIZE
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, ClassWeights, GridCounts
 from deciban.tallies.grid import cell_borders
@@ -62,6 +63,7 @@ class StructuredNB(Generative):
         "missing": [StrOptions({"ignore", "informative"})],
         "priors": PRIORS,
         "calibrate": ["boolean"],
+        **SAMPLE,
         **CLASS_WEIGHT,
         **COLUMNS,
         **LEDGER,
@@ -88,6 +90,7 @@ class StructuredNB(Generative):
             check_family=check_memory,
             structured=True,
             ledger=key_from_setting(self.ledger),
+            keep_rows=int(self.keep_rows),
         )
 
     def _check_mergeable(self, other: Any) -> None:
@@ -375,6 +378,10 @@ class TreeAugmentedNB(StructuredNB):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Counts of all pairs of columns are kept: classes × Σ_(i < j) levels_i · levels_j numbers.
 
@@ -441,6 +448,7 @@ class TreeAugmentedNB(StructuredNB):
         columns="align",
         calibrate=False,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.backoff = backoff
         self.alpha = alpha
@@ -452,6 +460,7 @@ class TreeAugmentedNB(StructuredNB):
         self.columns = columns
         self.calibrate = calibrate
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     def _structure(self) -> Callable[[Schema | None, Known], Tree]:
         return partial(tree_of, float(self.alpha), self.backoff, self.root)
@@ -528,6 +537,10 @@ class KDependenceBayes(StructuredNB):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     The state is the distinct rows, so that parents can be chosen again when rows are added or removed; memory grows
     with their number.
@@ -594,6 +607,7 @@ class KDependenceBayes(StructuredNB):
         columns="align",
         calibrate=False,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.k = k
         self.backoff = backoff
@@ -605,6 +619,7 @@ class KDependenceBayes(StructuredNB):
         self.columns = columns
         self.calibrate = calibrate
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     def _structure(self) -> Callable[[Schema | None, Known], Kdb]:
         return partial(fixed_family, Kdb(int(self.k), float(self.alpha), self.backoff))
@@ -661,6 +676,10 @@ class AODE(StructuredNB):
     ledger : bool or LedgerKey
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
+    keep_rows : int
+        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
+        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
+        no row is kept; such models cannot be updated, merged or forget rows.
 
     Memory is about classes · (Σ levels)² numbers. An average of products is not a sum over columns: `explain` reports
     what the log odds gain as columns are added one by one, averaged over the order of the columns and its reverse; the
@@ -720,6 +739,7 @@ class AODE(StructuredNB):
         columns="align",
         calibrate=False,
         ledger=False,
+        keep_rows=SIZE,
     ):
         self.backoff = backoff
         self.alpha = alpha
@@ -731,6 +751,7 @@ class AODE(StructuredNB):
         self.columns = columns
         self.calibrate = calibrate
         self.ledger = ledger
+        self.keep_rows = keep_rows
 
     def _structure(self) -> Callable[[Schema | None, Known], Aode]:
         return partial(fixed_family, Aode(float(self.alpha), self.backoff, float(self.least)))

@@ -359,7 +359,9 @@ class CrossFitted:
         rows = FoldedColumns.of(cells, np.array([0]), repeats=1, most=len(cells.keys[0]))
         held = rows.held[0]
         total = held.sum(axis=0)
-        share = np.divide(held, total, out=np.full(held.shape, 1.0 / FOLDS), where=total > 0)
+        share = np.full((len(held), cells.k, held.shape[2]), 1.0 / FOLDS)
+        learned = (cells.columns()[0] > 0).any(axis=1)  # `held` has only the classes with rows
+        share[:, learned] = np.divide(held, total, out=share[:, learned], where=total > 0)
         cuts = [tuple(np.flatnonzero(first).tolist()) for first in family.begins(rows.learned[0])]
         return cls(rows.keys[0], share, tuple(replace(family, cuts=at).estimate(cells) for at in cuts))
 

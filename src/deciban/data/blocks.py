@@ -260,6 +260,38 @@ class Mixed:
         return Mixed(tuple(block.take(index) for block in self.blocks), len(np.arange(self.n)[index]))
 
 
+def concatenated(a: Table, b: Table) -> Table:
+    """The rows of two tables, one after the other, in the classes and the schema of the first.
+
+    >>> t = Table(Reals(np.array([[1.0], [2.0]])), np.array([0, 1], dtype=np.int32), None, 2)
+    >>> both = concatenated(t, replace(t, w=np.array([0.5, 2.0])))
+    >>> both.x.values[:, 0].tolist(), both.y.tolist(), both.w.tolist()
+    ([1.0, 2.0, 1.0, 2.0], [0, 1, 0, 1], [1.0, 1.0, 0.5, 2.0])
+    """
+    w = None if a.w is None and b.w is None else np.concatenate([a.weights(), b.weights()])
+    return Table(_stacked(a.x, b.x), np.concatenate([a.y, b.y]), w, a.k, a.schema)
+
+
+def _stacked(a: Any, b: Any) -> Any:
+    if isinstance(a, Mixed):
+        return Mixed(tuple(map(_stacked, a.blocks, b.blocks)), a.n + b.n)
+    if isinstance(a, Counts):
+        indptr = np.concatenate([a.indptr - a.indptr[0], a.cells - b.indptr[0] + b.indptr[1:]])
+        indices = np.concatenate([a.column_of(), b.column_of()])
+        return Counts(indptr, indices, np.concatenate([a.stored, b.stored]), a.d)
+    values = np.concatenate([a.values, b.values])
+    return Codes(values, min(a.floor, b.floor)) if isinstance(a, Codes) else Reals(values)
+
+
+def plain(x: Any) -> Any:
+    """A block that is arrays alone: without what was found out about them, and with one array for all columns."""
+    if isinstance(x, Mixed):
+        return Mixed(tuple(map(plain, x.blocks)), x.n)
+    if isinstance(x, Counts):
+        return Counts(x.indptr - x.indptr[0], x.column_of(), x.stored, x.d)
+    return Codes(x.values, x.floor) if isinstance(x, Codes) else Reals(x.values)
+
+
 def to_csr(X: Any, places: bool = True) -> Any:
     """A sparse matrix as CSR; an error if its arrays do not fit each other: SciPy would read memory that is not theirs.
     The `places` of the cells of CSR matrices may be checked later: SciPy does not look up by them.

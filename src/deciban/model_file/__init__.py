@@ -44,7 +44,7 @@ from deciban.tallies.ledger import PUBLIC_KEY, LedgerKey, key_check
 
 Source = str | os.PathLike | BinaryIO | bytes | bytearray | memoryview
 FORMAT = 1
-STATE = ("classes", "tally", "calibration", "weights", "closed")  # stored of a state, with the reader and `known`
+STATE = ("classes", "tally", "calibration", "weights", "closed", "sample")  # of a state, with the reader and `known`
 _TRANSIENT = (
     "_state",  # stored separately
     "_metadata_request",  # scikit-learn's, of meta-estimators
@@ -359,11 +359,12 @@ def _encode_member(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
 
 def _encode_state(encoder: Encoder, model: Generative, settings: dict, where: str) -> dict[str, Any]:
     """The state, and settings that were changed after it was learned: it keeps those that it was learned with."""
-    state = model._state
+    state = model._fitted_state()  # so that loading fits nothing
     own = {
         "reader": {name: getattr(state.reader, name) for name in state.reader.LEARNED},
         "known": {field.name: getattr(state.known, field.name) for field in fields(Known)},
         **{name: getattr(state, name) for name in STATE},
+        "sample": None if state.sample is None else state.sample.stored(),
     }
     then = {key: value for key, value in _storable(state.spec.settings).items() if settings[key] is not value}
     return {"state": encoder.members(own, f"{where}fitted"), "then": encoder.members(then, f"{where}then")}

@@ -35,7 +35,7 @@ from deciban.models.model import State, empty_block, tally_of, with_ledger
 from deciban.rows.coding import Coding
 from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
-from deciban.storage.invariants import ROUNDING, labels_fault, squares_fault, tally_fault
+from deciban.storage.invariants import ROUNDING, labels_fault, sample_fault, squares_fault, tally_fault
 from deciban.storage.registry import is_stored_as, is_training_rows
 from deciban.tallies import Bundle, Crosstab, DistinctRows, Quartic, RowScatter, Scatter, SharedTally
 
@@ -123,6 +123,11 @@ def _check_state(model: Generative, state: Any) -> None:
         require((own.total <= most * (1 + ROUNDING) + ROUNDING).all(), "it counts more ones than rows")
     require(state.empty or state.log_prior.shape == (k,), "its priors are not those of its classes")
     _check_calibration(state.calibration, k)
+    if state.sample is not None:
+        empty_rows, names = empty_block(reader), reader.digested_names
+        wrong = sample_fault(state.sample, state.n, empty_rows, reader.schema, names)
+        require(not wrong, f"its sample of rows: {wrong}")
+        require(state.spec.sample_size == state.sample.size, "its sample of rows has another size")
     w = state.weights
     fine = w is None or (_is_finite(w.table, (k, d)) and _is_finite(w.bias, (k,)))
     require(fine, "its weights are not of its columns and classes")

@@ -43,9 +43,8 @@ No strength is below `least_strength`: held-out evidence from few rows is noisy,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
-from operator import add
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -237,41 +236,23 @@ class Objective:
     prior: np.ndarray  # (k,), log
     layout: ParameterLayout
     ridge: np.ndarray  # (size,)
-    elsewhere: Callable[[Callable], SumTuple] | None = None  # g ↦ Σ g(pieces) over rows that are not in `pieces`
-    mass: float = 0.0  # total weight of those rows
-    costly: bool = False  # whether each sum is a pass over data: gradient and Hessian are then computed together
-    last: dict[bytes, tuple] = field(default_factory=dict, repr=False, compare=False)
     m, intercept = 1, False  # read by solvers
 
     @cached_property
     def weight(self) -> float:
-        return self.mass if self.elsewhere is not None else float(sum(piece.w.sum() for piece in self.pieces))
+        return float(sum(piece.w.sum() for piece in self.pieces))
 
     def total(self, g: Callable[[WeightedRows], SumTuple]) -> tuple:
-        if self.elsewhere is None:
-            return threads.total(self.pieces, g).parts
-        return self.elsewhere(EachPiece(g)).parts
+        return threads.total(self.pieces, g).parts
 
     def slope(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        if self.costly and self.layout.size <= DENSE:
-            return self._penalised(theta, *self._derivatives(theta)[:2])
         return self._penalised(theta, *self.total(partial(slope_of, *self._model(theta), self.layout)))
 
     def curve(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        loss, slope, hessian = self._derivatives(theta)
+        loss, slope, hessian = self.total(partial(curve_of, *self._model(theta), self.layout))
         hessian = self.layout.by_parameter(self.layout.by_parameter(hessian).T)
         hessian.flat[:: len(hessian) + 1] += self.ridge
         return *self._penalised(theta, loss, slope), hessian
-
-    def _derivatives(self, theta: np.ndarray) -> tuple:
-        """(loss, gradient, Hessian) without penalties, whose strengths may change while the weights stay."""
-        if not self.costly:
-            return self.total(partial(curve_of, *self._model(theta), self.layout))
-        key = theta.tobytes()
-        if key not in self.last:
-            self.last.clear()
-            self.last[key] = self.total(partial(curve_of, *self._model(theta), self.layout))
-        return self.last[key]
 
     def product(self, theta: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The Hessian times v."""
@@ -290,16 +271,6 @@ class Objective:
     def _penalised(self, theta: np.ndarray, loss: float, slope: np.ndarray) -> tuple[float, np.ndarray]:
         strength = self.ridge * theta
         return loss + 0.5 * float(strength @ theta), slope + strength
-
-
-@dataclass(frozen=True)
-class EachPiece:
-    """pieces → Σ g(piece)"""
-
-    g: Callable[[WeightedRows], SumTuple]
-
-    def __call__(self, pieces: Sequence[WeightedRows]) -> SumTuple:
-        return reduce(add, map(self.g, pieces))
 
 
 def slope_of(table: np.ndarray, bias: np.ndarray, layout: ParameterLayout, piece: WeightedRows) -> SumTuple:
@@ -374,18 +345,13 @@ def hessian_of(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) 
 
 
 def problem(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int) -> Objective:
-    """The objective that `fit` minimises, with the initial penalty strengths."""
+    """The objective that `fit` minimises, with the initial penalty strengths: those for which nothing is known."""
     k = len(prior)
     layout = ParameterLayout(k, d, k > 2 and k * d <= PAIRS)
-    return with_initial_strengths(Objective(pieces, prior, layout, np.ones(layout.size)))
-
-
-def with_initial_strengths(objective: Objective, strengths: Sequence[float] = (1.0, 10.0)) -> Objective:
-    """The objective with the initial penalty strengths, by default those for which nothing is known."""
-    lowest, ridge = least_strength(objective.weight), np.ones(objective.layout.size)
-    ridge[0] += lowest
-    groups = len(objective.layout.groups)
-    return with_strength(replace(objective, ridge=ridge), [max(strength, lowest) for strength in strengths[:groups]])
+    objective = Objective(pieces, prior, layout, np.ones(layout.size))
+    lowest = least_strength(objective.weight)
+    objective.ridge[0] += lowest
+    return with_strength(objective, [max(strength, lowest) for strength in (1.0, 10.0)[: len(layout.groups)]])
 
 
 def fit_temperature(objective: Objective) -> np.ndarray:
@@ -408,13 +374,9 @@ def minimise(objective: Objective, start: np.ndarray) -> Solution:
         return solve(EvidenceMaximisation(inner), objective, start, TOLERANCE, STEPS)
 
 
-def fit(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int, start: np.ndarray | None = None) -> FeatureWeights:
+def fit(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int) -> FeatureWeights:
     """Weights of d columns, from the held-out evidence of rows and log priors (k,)."""
     objective = problem(pieces, prior, d)
-    return found(objective, minimise(objective, fit_temperature(objective) if start is None else start))
-
-
-def found(objective: Objective, answer: Solution) -> FeatureWeights:
-    """The weights of a solution."""
+    answer = minimise(objective, fit_temperature(objective))
     table, bias = objective.layout.weights_and_biases(answer.w)
     return FeatureWeights(1.0 + table, bias, answer.internal.strengths, answer.n_iter, answer.reason)

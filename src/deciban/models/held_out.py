@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -17,9 +16,7 @@ from deciban.errors import ForgetError
 from deciban.models.calibration import Calibration
 from deciban.models.model import State
 from deciban.models.posterior import AveragedPosterior, resolved
-from deciban.rows.rows import Rows
-from deciban.rows.sampling import RowSample, digests
-from deciban.tallies.basic import SumTuple
+from deciban.rows.sample import SelectedRows
 
 LOST = 700.0  # nats: loss of a held-out row with probability 0
 REFITS = 32  # rows without a closed form that are refitted where settings are chosen; they stand for all of them
@@ -131,46 +128,34 @@ def held_out_prior(state: State, table: Table) -> np.ndarray:
 # what is fitted to held-out rows
 
 
-def calibrated(state: State, sample: RowSample) -> State:
+def calibrated(state: State, rows: SelectedRows) -> State:
     """The state with a temperature and biases fitted to leave-one-out scores."""
-    table = sample.table
+    table = rows.table
     scores, prior = held_out_scores(state, table), held_out_prior(state, table)
-    w = table.w if sample.times is None else table.weights() * sample.times
-    return state.adjusted(calibration=Calibration.fit(scores, prior, table.y, w))
+    return state.adjusted(calibration=Calibration.fit(scores, prior, table.y, rows.mass))
 
 
-def tuned(state: State, rows: Rows) -> State:
+def tuned(state: State, rows: SelectedRows) -> State:
     """The state with the combination of candidate settings of the smallest leave-one-out log loss."""
     names = list(state.spec.tune)
     trials = [dict(zip(names, values, strict=True)) for values in product(*state.spec.tune.values())]
-    states = tuple(state.with_known(tuned=trial) for trial in trials)
-    losses = rows.total(HeldOutLosses(states)).parts[0]
+    states = [state.with_known(tuned=trial) for trial in trials]
+    losses = [held_out_loss(one, rows) for one in states]
     return states[int(np.argmin(losses))]
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutLosses:
-    """rows → the leave-one-out log loss of each state."""
-
-    states: tuple[State, ...]
-
-    def __call__(self, table: Table) -> SumTuple:
-        return SumTuple((np.array([held_out_loss(state, table) for state in self.states]),))
-
-
-def held_out_loss(state: State, table: Table) -> float:
+def held_out_loss(state: State, rows: SelectedRows) -> float:
+    """The leave-one-out log loss of rows."""
+    table, w = rows.table, rows.mass.copy()
     joint = held_out_scores(state, table, refits=False)
-    w = table.weights().copy()
     open_rows = np.flatnonzero(np.isnan(joint).any(axis=1))
     if len(open_rows):
-        some = open_rows[np.argsort(digests(table.x.take(open_rows), table.schema), kind="stable")[:REFITS]]
+        some, left_out = open_rows[:REFITS], open_rows[REFITS:]  # rows of a sample are in the order of their keys
         joint[some] = held_out_scores(state, table.take(some))
-        left_out = np.setdiff1d(open_rows, some)
         w[some] *= w[open_rows].sum() / max(w[some].sum(), 1e-300)
         w[left_out] = 0.0
         joint[left_out] = 0.0
     joint += held_out_prior(state, table)
     joint = decision.resolve_impossible_rows(joint, decision.log_prior(state.n))
     logs = ops.posterior(np.ascontiguousarray(joint), logs=True)
-    own = np.maximum(logs[np.arange(table.n), table.y], -LOST)
-    return -float(w @ own)
+    return -float(w @ np.maximum(logs[np.arange(table.n), table.y], -LOST))

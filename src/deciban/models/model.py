@@ -37,6 +37,7 @@ from deciban.rows.digests import row_digests
 from deciban.rows.labels import united
 from deciban.rows.levels import in_column_order, moved, nominal, recoded, spaces, with_blocks, without_unused
 from deciban.rows.rows import Rows
+from deciban.rows.sample import SIZE, RowSample
 from deciban.rows.schema import Schema
 from deciban.tallies import Bundle, ClassWeights, RowLedger, reordered
 from deciban.tallies.ledger import LedgerKey, key_check, keyed_factors, row_tags
@@ -85,6 +86,7 @@ class Spec:
     structured: bool = False  # whether the evidence of a column depends on other columns
     eager: bool = False  # whether parameters are estimated by `fit`, since that may fail
     ledger: LedgerKey | None = None  # the key of the tags of rows; None: the tally has no ledger
+    keep_rows: int = SIZE  # rows of the sample that a state keeps; 0: it keeps none, and cannot be updated
 
     def check(self, classes: np.ndarray, reader: Any, rows: Rows | None) -> None:
         """Raise an error if the settings do not suit these classes and columns, or the number of rows; `rows` is None
@@ -98,11 +100,17 @@ class Spec:
     @property
     def several_passes(self) -> bool:
         """Whether learning needs more than one pass over the rows."""
-        return bool(self.tune) or self.feature_weights or self.find_cuts is not None
+        return self.find_cuts is not None
 
     @property
-    def needs_sample(self) -> bool:
-        return self.calibrate or self.feature_weights
+    def second_stage(self) -> bool:
+        """Whether something is fitted to held-out rows, after the tally."""
+        return bool(self.tune) or self.calibrate or self.feature_weights
+
+    @property
+    def sample_size(self) -> int:
+        """Rows of the sample that learning needs; 0: it needs none."""
+        return (self.keep_rows or SIZE) if self.second_stage else 0
 
 
 def fixed_family(family: Any, schema: Schema | None, known: Known) -> Any:
@@ -186,6 +194,8 @@ class State:
     calibration: Calibration | None = None
     weights: FeatureWeights | None = None  # of the columns
     closed: bool = False  # whether `classes` was given: no other class may follow
+    sample: RowSample | None = None  # of the rows, to which the second stage is fitted
+    stale: bool = False  # whether the second stage must be fitted again, as rows were added or removed
 
     # derived values
 
@@ -284,9 +294,19 @@ class State:
         """With other tuned settings or steps."""
         return replace(self, known=replace(self.known, **changes))
 
+    def with_spec(self, spec: Spec) -> State:
+        """With other settings; a sample of another size has fewer rows."""
+        sample = None if self.sample is None or not spec.sample_size else self.sample.resized(spec.sample_size)
+        return replace(self, spec=spec, sample=sample)
+
     def with_tally(self, tally: Bundle) -> State:
         """The state of other rows in the same classes and levels, without calibration and weights."""
-        return replace(self, tally=tally, calibration=None, weights=None)
+        return replace(self, tally=tally, calibration=None, weights=None, sample=None, stale=False)
+
+    def with_sample(self, sample: RowSample | None) -> State:
+        """The state of other rows, whose second stage is not fitted yet."""
+        stale = sample is not None and self.spec.second_stage
+        return replace(self, sample=sample, calibration=None, weights=None, stale=stale)
 
     def pruned(self) -> State:
         """Without the levels that no row has."""
@@ -295,26 +315,36 @@ class State:
         schema, tally = without_unused(self.reader.schema, self.tally)
         if schema is self.reader.schema:
             return self
-        return replace(self, reader=self.reader.with_schema(schema), tally=tally)
+        return self._in_levels(schema, tally)
+
+    def _in_levels(self, schema: Schema, tally: Bundle) -> State:
+        """The state with other levels, in which its tally is given."""
+        sample = None if self.sample is None else self.sample.recoded(self.reader.schema, schema)
+        return replace(self, reader=self.reader.with_schema(schema), tally=tally, sample=sample)
 
     def in_classes(self, classes: np.ndarray) -> State:
         """The same state in a longer list of classes."""
         if len(classes) == len(self.classes):
             return self
-        places = np.searchsorted(classes, self.classes)
-        return replace(self, classes=classes, tally=self.tally.relabel(places, len(classes)))
+        return self._relabelled(classes, np.searchsorted(classes, self.classes))
+
+    def _relabelled(self, classes: np.ndarray, places: np.ndarray) -> State:
+        k = len(classes)
+        sample = None if self.sample is None else self.sample.relabel(places, k)
+        return replace(self, classes=classes, tally=self.tally.relabel(places, k), sample=sample)
 
     def one_vs_rest(self, c: int, spec: Spec) -> State:
         """The state of the same rows in two classes: class c (True) and all others (False)."""
-        tally = self.tally.relabel((np.arange(len(self.classes)) == c).astype(np.intp), 2)
-        return replace(self.with_tally(tally), spec=spec, classes=np.array([False, True]))
+        places = (np.arange(len(self.classes)) == c).astype(np.intp)
+        out = replace(self._relabelled(np.array([False, True]), places), spec=spec)
+        return out.with_sample(out.sample)
 
     def in_schema(self, schema: Schema | None) -> State:
         """The same state with the levels of a longer schema of the same columns."""
         if schema is None or schema is self.reader.schema or schema == self.reader.schema:
             return self
         both, here, _ = self.reader.schema.merged(schema)
-        return replace(self, reader=self.reader.with_schema(both), tally=moved(both, self.tally, here))
+        return self._in_levels(both, moved(both, self.tally, here))
 
     def in_columns_of(self, other: State) -> State:
         """The same state with its columns in the order of another state."""
@@ -333,21 +363,37 @@ class State:
             tally = reordered(self.tally, order)
         else:
             _, tally = in_column_order(self.reader.schema, self.tally, order)
-        return replace(self, reader=reader, tally=tally, known=known)
+        sample = None if self.sample is None else self.sample.in_column_order(order, reader.schema)
+        return replace(self, reader=reader, tally=tally, known=known, sample=sample)
 
     def plus(self, other: State) -> State:
         """The state of the rows of both states; classes and levels may differ."""
         classes = united(self.classes, other.classes, merging=True)
         a, b = self.in_classes(classes), other.in_classes(classes)
-        if a.reader.schema is None or a.reader.schema == b.reader.schema:
-            return replace(a, tally=finite_sum(a.tally, b.tally, add))
-        schema, here, there = a.reader.schema.merged(b.reader.schema)
-        tally = finite_sum(moved(schema, a.tally, here), moved(schema, b.tally, there), add)
-        return replace(a, reader=a.reader.with_schema(schema), tally=tally).pruned()
+        if a.reader.schema is not None and a.reader.schema != b.reader.schema:
+            schema, here, there = a.reader.schema.merged(b.reader.schema)
+            a, b = (one._in_levels(schema, moved(schema, one.tally, at)) for one, at in ((a, here), (b, there)))
+        both = replace(a, tally=finite_sum(a.tally, b.tally, add))
+        return both.with_sample(None if a.sample is None or b.sample is None else a.sample + b.sample).pruned()
 
-    def minus(self, removed: Bundle) -> State:
-        """The state without rows that have this tally."""
-        return replace(self, tally=finite_sum(self.tally, removed, sub))
+    def minus(self, removed: Bundle, table: Table) -> State:
+        """The state without the rows of a table, which have this tally. Rows that were never learned leave negative
+        sums, or a sample that is `short`."""
+        left = replace(self, tally=finite_sum(self.tally, removed, sub))
+        sample = self.sample
+        if sample is not None:
+            sample = sample.without(RowSample.from_rows(table, None, self.reader.digested_names)).known_whole(left.n)
+        return left.with_sample(sample)
+
+    @property
+    def sample_exact(self) -> bool:
+        """Whether the second stage is that of a fit on the same rows."""
+        return self.sample is None or self.sample.exact
+
+    @property
+    def short(self) -> bool:
+        """Whether more rows were removed than learned."""
+        return bool(self.tally.short().any()) or (self.sample is not None and self.sample.short)
 
     def tallied(self, table: Table) -> Bundle:
         """The tally of rows in the codes of this state."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from hashlib import blake2b
 from numbers import Real
 from typing import Any
@@ -67,11 +68,11 @@ def row_digests(X: Any, schema: Schema | None = None, factors: Factors | None = 
 
 
 def level_digests(levels: Iterable[Any]) -> np.ndarray:
-    """The key of each level (m,): of a number by its value, of any other level (booleans too) by its name.
+    """The key of each level (m,): of a number by its value (True is 1), of any other level by its name.
 
-    >>> one, true, text, missing = level_digests([1, True, "True", None])
-    >>> bool(true == text), bool(one == level_digests([1.0])[0]), bool(missing == MISSING)
-    (True, True, True)
+    >>> one, true, text, missing = level_digests([1, True, "1", None])
+    >>> bool(one == true), bool(one == text), bool(missing == MISSING)
+    (True, False, True)
     """
     levels = list(levels)
     numbers = [_number(level) for level in levels]
@@ -86,6 +87,19 @@ def column_factors(columns: int | Sequence[Any]) -> np.ndarray:
     """An odd number for each column, so that the same cell in another column has another digest; names do not count."""
     d = columns if isinstance(columns, int) else len(columns)
     return stirred(np.arange(1, d + 1, dtype=np.uint64) * STEP) | np.uint64(1)
+
+
+@lru_cache(maxsize=64)
+def named_factors(names: tuple) -> np.ndarray:
+    """An odd number for each column, by its name: the order of the columns does not count.
+
+    >>> [a, b], [c, d] = named_factors(("sky", "wind")).tolist(), named_factors(("wind", "sky")).tolist()
+    >>> a == d, b == c, a == b
+    (True, True, False)
+    """
+    kinds = ("text" if isinstance(name, str) else "number" for name in names)
+    keys = [_text_key(f"{kind} {name}") for kind, name in zip(kinds, names, strict=True)]
+    return np.array(keys, dtype=np.uint64) | np.uint64(1)
 
 
 def smallest(digest: np.ndarray, n: int) -> np.ndarray:
@@ -172,7 +186,9 @@ def _levels(x: Plain, levels: Sequence[Sequence[Any]], factor: np.ndarray) -> Pa
 
 def _number(level: Any) -> float | None:
     """The value of a level that is a number, NaN for a missing one, None for any other."""
-    if isinstance(level, (str, bool)) or not isinstance(level, (Real, Decimal)) or isinstance(level, np.timedelta64):
+    if isinstance(level, np.bool_):
+        return float(level)
+    if isinstance(level, str) or not isinstance(level, (Real, Decimal)) or isinstance(level, np.timedelta64):
         return np.nan if is_missing(level) else None
     try:
         return float(level)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deciban.composites.discretised import used_levels
-from deciban.data.blocks import Codes, Mixed
+from deciban.data.blocks import Codes, Counts, Mixed, Reals
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, Crosstab, GridCounts, reordered
 
@@ -93,6 +93,24 @@ def in_column_order(schema: Schema, tally: Bundle, order: Sequence[int]) -> tupl
         place = {j: c for c, j in enumerate(schema.groups[b][1])}
         blocks.append(reordered(tally.parts[1].parts[b], [place[order[j]] for j in at]))
     return new, Bundle((tally.parts[0], Bundle(tuple(blocks))))
+
+
+def reordered_columns(x: Any, old: Any, new: Any, order: Sequence[int]) -> Any:
+    """Rows with column order[j] at position j; `old`, `new`: the schemas before and after, of mixed columns."""
+    if old is None:
+        if isinstance(x, Counts):
+            place = np.argsort(order)[x.column_of()]
+            by_row = np.lexsort((place, x.row_of()))
+            return Counts(x.indptr - x.indptr[0], place[by_row], x.stored[by_row], x.d)
+        cells = np.ascontiguousarray(np.asarray(x.values)[:, list(order)])
+        return Codes(cells, x.floor) if isinstance(x, Codes) else Reals(cells)
+    at = {(family is old.gaps, j): (b, c) for b, (family, own) in enumerate(old.groups) for c, j in enumerate(own)}
+    blocks: list[Any] = []
+    for family, own in new.groups:
+        places = [at[family is new.gaps, order[j]] for j in own]
+        cells = np.stack([np.asarray(x.blocks[b].values)[:, c] for b, c in places], axis=1)
+        blocks.append(Codes(cells) if family.block == "codes" else Reals(cells))
+    return Mixed(tuple(blocks), x.n)
 
 
 def nominal(schema: Schema) -> list[tuple[int, tuple[int, ...]]]:

@@ -39,7 +39,8 @@ from deciban.rows.inputs import rows_at
 from deciban.rows.labels import united
 from deciban.rows.readers import ArrayReader
 from deciban.rows.rows import BatchJob, BatchRows, ColumnRoles, check_same_kinds, no_rows
-from deciban.rows.sampling import SIZE, BatchSample, count_copies, digests, least
+from deciban.rows.sample import SIZE, digests
+from deciban.rows.sampling import count_copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,6 +356,86 @@ def row_keys(digest: np.ndarray, label: np.ndarray, w: np.ndarray) -> np.ndarray
 
 
 # batches
+
+
+def least(
+    digest: np.ndarray, label: np.ndarray, w: np.ndarray, size: int, times: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """(index of each distinct row, its number of copies, whether these are all rows) for the rows of the `size`
+    smallest digests and any that equal the largest of these. Rows are distinct by digest, label and weight.
+
+    >>> least(np.array([5, 3, 5, 9]), np.zeros(4), np.ones(4), 2)
+    (array([1, 0]), array([1, 2]), False)
+    """
+    times, enough = np.ones(len(digest), dtype=np.int64) if times is None else times, size
+    while True:
+        near = np.arange(len(digest))
+        if enough < len(digest):
+            near = np.flatnonzero(digest <= np.partition(digest, enough - 1)[enough - 1])
+        keys = (w[near], label[near], digest[near])
+        order = near[np.lexsort(keys)]
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (np.diff(digest[order]) != 0) | (label[order][1:] != label[order][:-1]) | (np.diff(w[order]) != 0)
+        first = np.flatnonzero(new)
+        if len(first) >= size or len(near) == len(digest):
+            break
+        enough *= 4
+    at, count = order[first], np.add.reduceat(times[order], first) if len(first) else times[:0]
+    whole = len(near) == len(digest)
+    if len(at) > size:
+        some = digest[at] <= digest[at[size - 1]]
+        whole = whole and bool(some.all())
+        at, count = at[some], count[some]
+    return at, count, whole
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSample:
+    """A sample of batches; samples add up. It holds Arrow rows, so that levels need no codes yet."""
+
+    table: Any  # of Arrow
+    digest: np.ndarray  # (m,)
+    label: np.ndarray  # (m,), digests of the classes
+    weight: np.ndarray  # (m,)
+    times: np.ndarray  # (m,)
+    size: int
+    complete: bool = True
+
+    @classmethod
+    def from_digests(cls, batch: Any, digest: np.ndarray, label: np.ndarray, w: np.ndarray, size: int) -> BatchSample:
+        """From the digests of the rows of a batch and of their classes, and their weights."""
+        import pyarrow as pa
+
+        rows = pa.Table.from_batches([batch])
+        if not w.all():
+            some = w > 0
+            rows, digest, label, w = rows.filter(pa.array(some)), digest[some], label[some], w[some]
+        return cls(rows, digest, label, w, np.ones(len(w), dtype=np.int64), size).reduced()
+
+    def __add__(self, other: BatchSample) -> BatchSample:
+        import pyarrow as pa
+
+        tables = [table for table in (self.table, other.table) if table.num_rows] or [self.table]
+        both = pa.concat_tables(
+            [table.select(tables[0].schema.names) for table in tables], promote_options="permissive"
+        )
+        names = ("digest", "label", "weight", "times")
+        values = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        return BatchSample(both, **values, size=self.size, complete=self.complete and other.complete).reduced()
+
+    def reduced(self) -> BatchSample:
+        if len(self.digest) <= self.size:
+            return self
+        at, times, complete = least(self.digest, self.label, self.weight, self.size, self.times)
+        return BatchSample(
+            self.table.take(at),
+            self.digest[at],
+            self.label[at],
+            self.weight[at],
+            times,
+            self.size,
+            self.complete and complete,
+        )
 
 
 @dataclass(frozen=True, eq=False)

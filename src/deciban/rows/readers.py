@@ -166,6 +166,11 @@ class ArrayReader:
         return self.names
 
     @property
+    def digested_names(self) -> np.ndarray | None:
+        """The names by which the columns of a block count in the digests of rows; None: they have none, or a schema."""
+        return self.names
+
+    @property
     def scales(self) -> np.ndarray | None:
         """The standard deviations that a penalty of coefficients divides columns by, (d,); None: it does not."""
         return None
@@ -268,6 +273,10 @@ class ColumnReader:
     @property
     def feature_names(self) -> np.ndarray | None:
         return self.names
+
+    @property
+    def digested_names(self) -> None:
+        return None
 
     @property
     def levels(self) -> dict[Any, list] | None:

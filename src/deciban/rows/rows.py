@@ -35,7 +35,7 @@ from deciban.errors import DataError, DecibanError, NotAdditiveError, relocate
 from deciban.rows import inputs
 from deciban.rows.labels import label_codes, united
 from deciban.rows.levels import moved, recoded
-from deciban.rows.sampling import BatchSample, RowSample
+from deciban.rows.sample import RowSample
 from deciban.rows.schema import Schema
 from deciban.tallies import Bundle
 
@@ -51,7 +51,7 @@ class LabelledTally:
     schema: Schema | None = None  # of columns that have levels
     kinds: tuple[str, ...] = ()  # type of each column; "": it is missing in all rows
     again: bool = False  # nothing was added up: the rows must be read again, with the types that are known now
-    sample: BatchSample | None = None
+    sample: RowSample | None = None
 
     @classmethod
     def nothing(cls) -> LabelledTally:
@@ -92,10 +92,12 @@ class LabelledTally:
         at, k = np.searchsorted(classes, self.classes), len(classes)
         rows = np.zeros(k, dtype=np.int64)
         rows[at] = self.rows
-        return replace(self, classes=classes, rows=rows, tally=self.tally.relabel(at, k))
+        sample = None if self.sample is None else self.sample.relabel(at, k)
+        return replace(self, classes=classes, rows=rows, tally=self.tally.relabel(at, k), sample=sample)
 
     def _in_levels(self, schema: Schema, places: list[np.ndarray]) -> LabelledTally:
-        return replace(self, schema=schema, tally=moved(schema, self.tally, places))
+        sample = None if self.sample is None else self.sample.recoded(self.schema, schema)
+        return replace(self, schema=schema, tally=moved(schema, self.tally, places), sample=sample)
 
     def _unlike(self, other: LabelledTally) -> LabelledTally:
         """The sum of parts whose column types differ: a column that is empty in one part has the type of the other;
@@ -205,7 +207,7 @@ class Discover:
             reader, kinds = self.reader.of_batch(batch, self.roles)
             x = reader.learning_batch(batch, self.roles)
             table = Table(x, y, self.roles.weights(batch), len(classes), reader.schema)
-            sample = BatchSample.of(batch, table, classes, self.size) if self.size else None
+            sample = RowSample.from_rows(table, self.size, reader.digested_names) if self.size else None
             return LabelledTally(
                 classes, rows_of(table), self.f(table.rows(0, table.n)), reader.schema, kinds, sample=sample
             )
@@ -338,7 +340,11 @@ class ArrayRows:
         chunk."""
         large = self.table.x.cells >= 2 * CELLS  # else there is one chunk of any size
         value = self.total(f, size(self.table) if large and size is not None else 0)
-        return (replace(self, sample=RowSample.of(self.table, sample)) if sample else self), value
+        return (self.with_sample(sample) if sample else self), value
+
+    def with_sample(self, size: int) -> ArrayRows:
+        """The rows with a sample of them."""
+        return replace(self, sample=RowSample.from_rows(self.table, size, self.reader.digested_names))
 
     def total(self, f: Callable[[Table], Any], size: int = 0) -> Any:
         """Σ f(chunk), in the order of the rows; `size`: size of the result of f for a chunk."""
@@ -375,10 +381,7 @@ class ArrayRows:
         if schema is self.reader.schema:
             return self
         table = replace(self.table, x=recoded(self.table.x, self.reader.schema, schema), schema=schema)
-        sample = self.sample
-        if sample is not None:
-            old = sample.table
-            sample = replace(sample, table=replace(old, x=recoded(old.x, self.reader.schema, schema), schema=schema))
+        sample = None if self.sample is None else self.sample.recoded(self.reader.schema, schema)
         return replace(self, reader=self.reader.with_schema(schema), table=table, sample=sample)
 
     @contextmanager
@@ -426,12 +429,8 @@ class BatchRows:
         found = found.ordered()
         if found.kinds:
             job = replace(job, roles=replace(job.roles, kinds=found.kinds))
-        rows = replace(
-            self, job=job, reader=self.reader.with_schema(found.schema), classes=found.classes, weights=found.rows
-        )
-        if sample:
-            rows = replace(rows, sample=found.sample.read(rows._pass))
-        return rows, found.tally
+        reader, own = self.reader.with_schema(found.schema), found.sample
+        return replace(self, job=job, reader=reader, classes=found.classes, weights=found.rows, sample=own), found.tally
 
     def collected(self, setting: str) -> ArrayRows:
         """All rows in memory, for a setting that needs them at once; an error that names it where they are too many."""
@@ -456,10 +455,7 @@ class BatchRows:
     def with_schema(self, schema: Schema | None) -> BatchRows:
         if schema is self.reader.schema:
             return self
-        sample = self.sample
-        if sample is not None:
-            old = sample.table
-            sample = replace(sample, table=replace(old, x=recoded(old.x, self.reader.schema, schema), schema=schema))
+        sample = None if self.sample is None else self.sample.recoded(self.reader.schema, schema)
         return replace(self, reader=self.reader.with_schema(schema), sample=sample)
 
     def with_columns(self, index: np.ndarray) -> BatchRows:

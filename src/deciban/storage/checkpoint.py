@@ -32,7 +32,6 @@ import numpy as np
 from deciban.engines.stream import Progress
 from deciban.errors import DataError, ModelFileError
 from deciban.rows.rows import LabelledTally
-from deciban.rows.sampling import BatchSample
 from deciban.storage import tensors
 from deciban.storage.codec import Decoder, Encoder, check_fields
 from deciban.storage.invariants import labels_fault, tally_fault
@@ -164,15 +163,14 @@ class JobCheckpoint:
 
 
 def _parts(total: LabelledTally) -> dict[str, Any]:
-    """What a file holds of a sum: rows of a sample as Arrow writes them."""
+    """What a file holds of a sum."""
     out = {one.name: getattr(total, one.name) for one in fields(LabelledTally)}
     if total.sample is not None:
-        out["sample"] = total.sample.packed()
+        out["sample"] = total.sample.stored()
     return out
 
 
 def _whole(parts: dict[str, Any]) -> LabelledTally:
-    sample = parts["sample"]
-    out = LabelledTally(**{**parts, "sample": None if sample is None else BatchSample.unpacked(sample)})
+    out = LabelledTally(**parts)
     hash(out.schema)  # raises TypeError for values that cannot be compared
     return check_fields(out)

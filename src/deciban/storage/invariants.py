@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from deciban.data.blocks import Codes, Counts, Mixed, Reals, Table
+from deciban.rows.sample import TOP, RowSample, digests
 from deciban.tallies import (
     Bundle,
     Crosstab,
@@ -70,6 +72,83 @@ def tally_fault(tally: Any, given: bool = False) -> str:
     if not given and not _in_range(tally.parts[0].n):
         return OUT_OF_RANGE
     return "" if given else _weights_fault(tally, tally.parts[0].n)
+
+
+def sample_fault(sample: Any, n: np.ndarray, empty: Any, schema: Any, names: Any) -> str:
+    """What is wrong with the sample of rows of a model; "" where it may be one. n (k,) is the weight of the rows of
+    each class, `empty` a block of no rows of the model's columns, which have this schema, or names."""
+    if not isinstance(sample, RowSample) or not isinstance(sample.table, Table):
+        return "it is none"
+    table, k = sample.table, len(n)
+    m = len(sample.times)
+    arrays = ((table.y, np.int32), (sample.digest, np.uint64), (sample.times, np.int64))
+    if not all(a.shape == (m,) and a.dtype == kind for a, kind in arrays) or table.k != k:
+        return "arrays do not fit together"
+    if table.schema is not schema and table.schema != schema:
+        return "its columns are others"
+    if (fault := _block_fault(table.x, empty, m)) or (fault := _levels_fault(table.x, schema)):
+        return fault
+    w = table.w
+    if w is not None and not (w.shape == (m,) and w.dtype == np.float64 and in_range(w).all()):
+        return "rows have weights that no rows can have"
+    if ((table.y < 0) | (table.y >= k)).any() or (sample.times < 1).any() or sample.times.sum() >= 1 << 53:
+        return "rows have other classes, or no copies"
+    if not _at_most(np.bincount(table.y, sample.weights(), minlength=k), n):
+        return "rows have more weight than their classes"
+    if (sample.size or 0) < 1 or sample.horizon.dtype != np.uint64 or sample.horizon > TOP:
+        return "it has no size"
+    bounds = sample.class_horizon
+    if bounds.shape != (k,) or bounds.dtype != np.uint64 or ((bounds > TOP) | (bounds < sample.horizon)).any():
+        return "it does not say which rows may be missing"
+    if not np.array_equal(digests(table.x, schema, names), sample.digest):
+        return "digests are not those of its rows"
+    order = np.lexsort((table.weights(), table.y, sample.key))
+    words = zip(sample.key.tolist(), table.y.tolist(), table.weights().tolist(), strict=True)
+    if not np.array_equal(order, np.arange(m)) or len(set(words)) < m or (sample.key >= bounds[table.y]).any():
+        return "rows are not in order"
+    return ""
+
+
+def _block_fault(x: Any, empty: Any, n: int) -> str:
+    """What is wrong with the cells of n rows that a model with this empty block keeps."""
+    other = "its columns are others"
+    if isinstance(empty, Mixed):
+        if not isinstance(x, Mixed) or len(x.blocks) != len(empty.blocks) or x.n != n:
+            return other
+        return next(filter(None, (_block_fault(a, b, n) for a, b in zip(x.blocks, empty.blocks, strict=True))), "")
+    if isinstance(x, Counts):
+        fine = isinstance(empty, Reals) and x.d == empty.d and x.each is None and not x.known
+        fine = fine and x.indptr.shape == (n + 1,) and x.indices.shape == x.values.shape == (int(x.indptr[-1]),)
+        fine = fine and x.indptr[0] == 0 and bool((np.diff(x.indptr) >= 0).all()) and x.values.dtype.kind == "f"
+        fine = fine and bool(((x.indices >= 0) & (x.indices < x.d)).all()) and _are_cells(x.values)
+        return "" if fine else other
+    kinds = "i" if isinstance(empty, Codes) else "f"
+    if type(x) is not (Codes if isinstance(empty, Codes) else Reals) or x.values.shape != (n, empty.d):
+        return other
+    if x.values.dtype.kind != kinds or (isinstance(x, Codes) and x.known):
+        return other
+    return "" if isinstance(x, Codes) or _are_cells(x.values) else "it holds numbers that no rows can have"
+
+
+def _are_cells(values: np.ndarray) -> bool:
+    return not np.isinf(values).any()
+
+
+def _levels_fault(x: Any, schema: Any) -> str:
+    """Whether rows have codes that are none of the levels of their columns."""
+    blocks = x.blocks if isinstance(x, Mixed) else [x]
+    for b, block in enumerate(blocks):
+        if not isinstance(block, Codes) or block.n == 0:
+            continue
+        least, most = block.values.min(axis=0), block.values.max(axis=0)
+        if least.min() < min(block.floor, -1):
+            return "it holds codes of no levels"
+        if schema is not None:
+            family, at = schema.groups[b]
+            counts = [2 if family is schema.gaps else len(schema.fields[j].levels or ()) for j in at]
+            if (most >= np.array(counts)).any():
+                return "it holds codes of no levels"
+    return ""
 
 
 def _weights_fault(tally: Any, n: np.ndarray) -> str:

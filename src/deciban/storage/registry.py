@@ -73,6 +73,13 @@ STORED_TYPES = {
     "Student": "families.student",
     "BestOf": "composites.best_of",
     "ColumnCuts": "composites.discretised",
+    # rows of a sample
+    "Codes": "data.blocks",
+    "Counts": "data.blocks",
+    "Mixed": "data.blocks",
+    "Reals": "data.blocks",
+    "Table": "data.blocks",
+    "RowSample": "rows.sample",
     # columns of the data
     "ArrayKind": "rows.readers",
     "Coding": "rows.coding",
@@ -153,7 +160,7 @@ def is_stored_as(value: Any, name: str) -> bool:
 
 def keeps_rows(value: Any) -> bool:
     """Whether training rows can be read from it: it has `rows_kept` and `without_rows`."""
-    return any(is_stored_as(value, name) for name in ("RowScatter", "DistinctRows", "KeptTexts"))
+    return any(is_stored_as(value, name) for name in ("RowScatter", "DistinctRows", "KeptTexts", "RowSample"))
 
 
 def is_training_rows(value: Any) -> bool:
