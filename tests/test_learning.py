@@ -187,12 +187,14 @@ def test_models_without_a_tally_are_fitted_anew_and_it_says_so():
         assert_same(curve, refitted(model, x, y, [20, 60]))
 
 
-def test_settings_that_need_all_rows_are_fitted_anew_and_it_says_so():
+def test_settings_whose_rows_are_not_kept_are_fitted_again_and_it_says_so():
     x, y = words()
-    curve = learning_curve(MultinomialNB(alpha="auto"), x, y, [20, 60], repeats=1)
-    assert curve.refitted.all()
-    assert "refitted: " in curve.note
-    assert_same(curve, refitted(MultinomialNB(alpha="auto"), x, y, [20, 60], repeats=1))
+    for rows in (0, 30):
+        model = MultinomialNB(alpha="auto", keep_rows=rows)
+        curve = learning_curve(model, x, y, [20, 60], repeats=1)
+        assert curve.refitted.all() == (rows == 0)
+        assert ("refitted: " in curve.note) == (rows == 0)
+        assert_same(curve, refitted(model, x, y, [20, 60], repeats=1))
 
 
 def test_a_class_that_has_not_come_has_probability_zero():

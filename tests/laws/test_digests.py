@@ -178,10 +178,9 @@ def test_numbers_read_as_levels_have_the_digests_of_numbers():
 def test_truth_values_are_numbers_and_missing_levels_are_missing():
     true, text, np_true, one, letter = level_digests([True, "True", np.bool_(True), 1, "1"])
     assert true == one == np_true != text
-    assert len({true, one, letter}) == 3
+    assert len({true, letter, text}) == 3
     assert set(level_digests([None, np.nan, pd.NA, pd.NaT, Decimal("NaN")]).tolist()) == {int(MISSING)}
-    assert level_digests([0, -0.0, False]).tolist()[:2] == [0, 0]
-    assert level_digests([False])[0] != 0
+    assert level_digests([0, -0.0, False]).tolist() == [0, 0, 0]
     assert level_digests([10**400])[0] == level_digests([str(10**400)])[0]  # no float is as large
     assert level_digests([]).dtype == np.uint64
 

@@ -108,8 +108,7 @@ def test_members_without_weights_learn_from_the_other_copies():
 
 
 def test_default_members_are_the_same_for_all_data(monkeypatch):
-    for module in ("rows.raw_rows", "classifiers.base"):
-        monkeypatch.setattr(f"deciban.{module}.SIZE", 300)
+    monkeypatch.setattr("deciban.rows.raw_rows.SIZE", 300)
     X, y, w = rows_of(700)
     near = BayesOptimal().fit(X, y)
     data = in_batches(X, y, w, 400)

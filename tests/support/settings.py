@@ -141,7 +141,7 @@ class Case:
 
 PRIORS = [0.2, 0.3, 0.5]
 BY_CLASS = {"a": 0.2, "b": 0.3, "c": 0.5}
-TUNED = {"calibrate": [True], "weights": ["discriminative"], "ledger": [True]}
+TUNED = {"calibrate": [True], "weights": ["discriminative"], "ledger": [True], "keep_rows": [0]}
 SMOOTHED = {"fit_prior": [False], "class_prior": [PRIORS, "uniform"], **TUNED}
 OF_CLASSES = {
     "priors": [BY_CLASS],
@@ -149,6 +149,7 @@ OF_CLASSES = {
     "columns": ["strict"],
     "calibrate": [True],
     "ledger": [True],
+    "keep_rows": [0],
 }
 STRUCTURED = {"backoff": [0, 2.0], "alpha": [0, 0.5], **OF_CLASSES}
 THIN = {"backoff": [0], "alpha": [0], **OF_CLASSES, "class_weight": ["balanced"]}
@@ -229,6 +230,7 @@ TABLE: dict[str, Entry] = {
             "estimate": ["bayes"],
             "calibrate": [True],
             "ledger": [True],
+            "keep_rows": [0],
         },
         gappy=NUMBERS_WITH_GAPS,
     ),
@@ -248,6 +250,7 @@ TABLE: dict[str, Entry] = {
             "estimate": ["bayes"],
             "calibrate": [True],
             "ledger": [True],
+            "keep_rows": [0],
         },
         gappy=NUMBERS_WITH_GAPS,
     ),
@@ -261,6 +264,7 @@ TABLE: dict[str, Entry] = {
             "estimate": ["bayes"],
             "calibrate": [True],
             "ledger": [True],
+            "keep_rows": [0],
         },
         gappy=NUMBERS_WITH_GAPS,
     ),
