@@ -82,8 +82,8 @@ class MixedNB(NaiveBayes):
         Calibrate probabilities: fit a temperature and a bias for each class to leave-one-out predictions.
     weights : None, "discriminative"
         Fit a weight for each column (of three or more classes: and class) by conditional likelihood on held-out rows:
-        `feature_weights_`, `class_feature_weights_`, `class_bias_`, `n_iter_`. Such a model cannot be updated or
-        merged; `sample` and `score_samples` are those of the unweighted naive Bayes model.
+        `feature_weights_`, `class_feature_weights_`, `class_bias_`, `n_iter_`. `sample` and `score_samples` are those
+        of the unweighted naive Bayes model.
     average : None, "subsets"
         "subsets": average over all 2^d subsets of the columns, in linear time: a column outside the subset has
         one density for all classes. `inclusion_` is the posterior probability that each depends on the class
