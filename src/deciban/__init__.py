@@ -11,6 +11,7 @@ from typing import Any as _Any
 __version__ = "0.1.0"
 _HOMES = {  # public name → module; `__init__.pyi` is written from this table (tests/test_public_names.py)
     "AODE": "classifiers.structured",
+    "AutoClassifier": "model_selection.auto",
     "BayesNet": "classifiers.bayes_net",
     "BayesOptimal": "classifiers.ensemble",
     "BernoulliNB": "classifiers.naive_bayes",

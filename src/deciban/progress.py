@@ -158,3 +158,20 @@ def _lines(name: str) -> Show:
             print(f"{name}: {text + ', ' if text else ''}after {now - start:.1f} s", file=sys.stderr)
 
     return show
+
+
+@contextmanager
+def stage_progress(asked: Any, name: str) -> Iterator[Show]:
+    """Context manager: a callback for (what is done now, fraction of all work or None).
+
+    `asked` is True (show a bar), a function (which becomes the callback) or False (nothing is shown).
+
+    >>> with stage_progress(print, "fit") as show:
+    ...     show("tree, fold 2", 0.5)
+    tree, fold 2 0.5
+    """
+    if callable(asked) or not asked:
+        yield asked if callable(asked) else lambda text, share: None
+        return
+    with _shown(name) as show:
+        yield show

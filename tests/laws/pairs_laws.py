@@ -138,8 +138,10 @@ def public(model: Any) -> dict[str, Any]:
     for name in dir(model):
         if name.endswith("_") and not name.startswith("_"):
             value = getattr(model, name)
-            if name == "map_":
+            if name in ("map_", "best_model_"):
                 value = public(value)
+            if name == "leaderboard_":  # times differ
+                value = {key: own for key, own in vars(value).items() if key != "seconds"}
             out[name] = [public(one) for one in value] if name == "models_" else value
     return out
 

@@ -65,7 +65,7 @@ def told(model: Any) -> dict[str, Any]:
                 out[name] = getattr(model, name)
                 if name == "models_":  # views of their tallies are made when first asked for
                     out[name] = [told(one) for one in out[name]]
-                if name == "map_":
+                if name in ("map_", "best_model_"):
                     out[name] = told(out[name])
             except (AttributeError, ValueError) as error:
                 out[name] = str(error)

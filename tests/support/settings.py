@@ -449,6 +449,14 @@ TABLE: dict[str, Entry] = {
         base={"models": TALLIES, "weights": "evidence"},
         only=IN_PIECES,
     ),
+    "AutoClassifier": Entry(
+        deciban.AutoClassifier,
+        COMPLETE,
+        {"models": [TALLIES], "max_time": [None], "n_folds": [3], "updatable": [True], "priors": [PRIORS, "uniform"]},
+        base={"models": MEMBERS},
+        without=IN_PIECES,
+        within=1e-6,
+    ),
     "Gibbs": Entry(
         deciban.Gibbs,
         COMPLETE,

@@ -315,7 +315,12 @@ class Ensemble(Classifier):
         if "models_" not in self.__dict__:
             raise unfitted(self)
         priors = self.priors if priors is None else priors
-        return PooledPosterior(self.classes_, self._members(), self.weights_, self.class_count_, priors, self._pooled)
+        own = self._members(), self.weights_, self.class_count_, priors
+        return PooledPosterior(self.classes_, *own, self._pooled, self._read)
+
+    def _read(self, X: Any) -> Any:
+        """Rows as the models take them."""
+        return X
 
     def explain(self, X, *, of=None, against=None, priors=None, form="decibans") -> Any:
         """Evidence by column in decibans: prior + columns = log odds.
@@ -366,6 +371,7 @@ class Ensemble(Classifier):
         priors = self.priors if priors is None else priors
         if priors is not None:
             more["priors"] = check_priors(priors, self.classes_)
+        X = self._read(X)
         return self._combined(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
 
     @if_all_have("sample")
@@ -439,6 +445,18 @@ class Ensemble(Classifier):
             setattr(tags.input_tags, name, whole(getattr(one.input_tags, name) for one in each))
         tags.classifier_tags.multi_class = all(one.classifier_tags.multi_class for one in each if one.classifier_tags)
         return tags
+
+    # what its models know of the columns
+
+    def _own_models(self) -> list[Classifier]:
+        """The fitted models that are of this library."""
+        return [model for model in self.__dict__.get("models_", ()) if isinstance(model, Classifier)]
+
+    def _levels(self) -> dict[Any, list] | None:
+        return next((found for model in self._own_models() if (found := model._levels()) is not None), None)
+
+    def _units(self) -> dict[Any, str]:
+        return next((found for model in self._own_models() if (found := model._units())), {})
 
     # the learned state
 
@@ -857,16 +875,20 @@ class Member:
     def held_out(self, held: HeldOut, parts: Sequence[RawRows], classes: np.ndarray) -> tuple[np.ndarray, str]:
         """(log probability (p,) of the class of each held-out row, by models not fitted to it, a description); parts[g]
         are the rows without group g."""
-        sample, logs = held.sample, np.empty(len(held.row))
-        own = np.searchsorted(classes, sample.y)
+        logs, own = np.empty(len(held.row)), held.codes(classes)
         for group, part in enumerate(parts):
-            at = np.flatnonzero(held.group == group)
-            row = held.row[at]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # warnings about all rows were given before
-                found = self.learn(part).log_proba(rows_at(sample.X, row), classes)
-            logs[at] = found[np.arange(len(row)), own[row]]
+            at, found = self.predict_group(held, group, part, classes)
+            logs[at] = found[np.arange(len(at)), own[at]]
         return logs, held.description
+
+    def predict_group(
+        self, held: HeldOut, group: int, part: RawRows, classes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(the places of the rows of a group, their log probabilities (p, k)) by a model of `part`, the other rows."""
+        at = np.flatnonzero(held.group == group)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # warnings about all rows were given before
+            return at, self.learn(part).log_proba(rows_at(held.sample.X, held.row[at]), classes)
 
     def has(self, method: str) -> bool:
         """Whether the model has a method, with its settings."""
@@ -917,7 +939,8 @@ class OwnMember(Member):
     def learn(self, rows: RawRows) -> Self:
         model = clone(self.model)
         if isinstance(rows, RawArrays):
-            X, y, w = rows.arrays()
+            weighted = has_fit_parameter(model, "sample_weight")
+            X, y, w = rows.arrays() if weighted or rows.w is not None else rows.whole_rows()
             model.fit(X, y, **weight_argument(model, "fit", w))
             if rows.target is not None:
                 model._name_target(rows.target)

@@ -332,7 +332,8 @@ def _complete(encoder: Encoder, model: Any) -> None:
     """Make choices that a text model makes when first asked: equal models have equal files. A model that loses its
     texts is trained before."""
     if model._reads_texts:
-        model._settle(train=not encoder.rows)
+        for one in model.models_ if model._has_members else [model]:
+            one._settle(train=not encoder.rows)
 
 
 def _storable(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -404,7 +405,8 @@ def _rows_of(model: Any) -> float | None:
 
 def _ledger_of(model: Any) -> str | None:
     """Whether the hashes of rows that a model keeps have a "public" or a "secret" key; None: it keeps none."""
-    state = model._words if model._reads_texts else model._tally_state()
+    texts = model._reads_texts and not model._has_members
+    state = model._words if texts else model._tally_state()
     if state is None or state.ledger is None:
         return None
     return "public" if state.ledger.key_check == key_check(PUBLIC_KEY) else "secret"
@@ -413,7 +415,7 @@ def _ledger_of(model: Any) -> str | None:
 def _columns(model: Any) -> Any:
     """The terms of a text model, else the names of columns, or how many there are."""
     if model._reads_texts:
-        return model._words.terms
+        return (model.models_[0] if model._has_members else model)._words.terms
     return vars(model).get("feature_names_in_", model.n_features_in_)
 
 

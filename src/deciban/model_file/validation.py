@@ -47,7 +47,7 @@ def check_model(model: Classifier) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model._validate_params()
-        if model._reads_texts:
+        if model._reads_texts and not model._has_members:
             _check_text(model)
             return
         if model._has_members:
@@ -77,7 +77,7 @@ def _check_names(model: Any) -> None:
         hidden = callable(inherited) or isinstance(inherited, property) or name.startswith("__")
         require(name.isidentifier() and not hidden, f"it has no attribute {name[:80]!r}")
     require(set(model.get_params(deep=False)) <= set(own), "settings are missing")
-    classes, d = own.get("classes_"), own.get("n_features_in_", 1 if "_words" in own else None)
+    classes, d = own.get("classes_"), own.get("n_features_in_", 1 if model._reads_texts else None)
     wrong = labels_fault(classes)
     require(not wrong, f"`classes_`: {wrong}")
     require(isinstance(d, int) and d > 0, "`n_features_in_` is no number of columns")
@@ -271,7 +271,10 @@ def _check_ensemble(model: Any) -> None:
         require(isinstance(one, Classifier) and "classes_" in vars(one), "a model in it has not been fitted")
         check_model(one)
         require(np.array_equal(one.classes_, model.classes_), "its models have other classes")
-        require(vars(one).get("n_features_in_") == model.n_features_in_, "its models have other columns")
+        require(vars(one).get("n_features_in_") == own.get("n_features_in_"), "its models have other columns")
+    board = own.get("leaderboard_")
+    fine = board is None or (is_stored_as(board, "Leaderboard") and board.is_consistent())
+    require(fine and (board is None or set(names) <= set(board.names)), "its leaderboard is not of its models")
 
 
 # models of words

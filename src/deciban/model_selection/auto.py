@@ -1,52 +1,68 @@
-"""Fit a model with one call: select usable columns and the classifier with the lowest held-out log loss; report
-held-out metrics and possible target leakage.
+"""`AutoClassifier`: tries the classifiers that suit a table or texts, and answers with the best or with a mix of them.
 
->>> import numpy as np
->>> rng = np.random.default_rng(0)
->>> y = np.repeat(["a", "b"], 60)
->>> X = rng.normal(size=(120, 2)) + 2.0 * (y == "b")[:, None]
->>> out = auto_fit(X, y, "gaussian")
->>> type(out.model).__name__, out.how, round(out.held_out.accuracy, 2)
-('GaussianNB', '10 folds, repeated 3 times', 0.86)
+>>> from deciban import datasets
+>>> X, y = datasets.play_tennis()
+>>> model = AutoClassifier().fit(X, y)
+>>> model.names_, model.leaderboard_.notes
+(['mixed'], ('fewer than 30 rows: no other classifier is tried',))
+
+Which candidates are there, and what they need, is in `model_selection/compare.py`; how they are compared, chosen and
+mixed in `model_selection/member_search.py`.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from deciban import display
-from deciban.classifiers.base import Generative
+from deciban.classifiers.base import PRIORS, Classifier, Generative, Interval, MethodUnless, StrOptions
+from deciban.classifiers.ensemble import Ensemble, Member, OwnMember, StandardisedMember, copy_shallow
 from deciban.data import frames
 from deciban.display import option
-from deciban.errors import ColumnWarning, DataError, DecibanError
+from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, NotAdditiveError, UnavailableError
 from deciban.metrics import prior_log_loss
 from deciban.model_selection.compare import (
     AUTO,
+    AUTO_COUNTS,
+    AUTO_TABLES,
+    AUTO_TEXTS,
+    AUTO_UPDATABLE,
     FOLDS,
     FREE,
     LONE,
     MOST,
     Candidate,
+    ColumnSummary,
     Comparison,
     FeatureSelection,
+    candidates,
     compare_readable,
     folds_of,
     format_dropped,
     get_candidate,
     lone,
     repeats,
+    select_columns,
     validate_candidate,
 )
 from deciban.model_selection.cross_validation import CrossValidation, not_scored_note
+from deciban.model_selection.leaderboard import Leaderboard
 from deciban.model_selection.leakage import Leakage, find_leakage
+from deciban.model_selection.member_search import MemberSearch
+from deciban.models import hypotheses
+from deciban.progress import stage_progress
 from deciban.rows import inputs
 from deciban.rows.inputs import column_notes
+from deciban.rows.raw_rows import RawArrays, RawBatches, RawRows
+from deciban.rows.readers import warn_of_odd_columns
 from deciban.rows.sampling import folds_by_content, sample_rows
 from deciban.tallies.ledger import LedgerKey
 
@@ -55,6 +71,453 @@ SAMPLE = 100_000  # rows of a stream that are kept to score the model
 CELLS = 20_000_000  # most cells of those rows
 WIDE = 10_000  # columns up to which classifiers are compared
 NO_ROWS = "there are no rows with a label\n\nhint: check that the file has more than a header"
+
+
+class AutoClassifier(Ensemble):
+    """The best of the classifiers that suit the rows, or a mix of them.
+
+    Parameters
+    ----------
+    models : "auto", or list of classifiers, names, or (name, model), or mapping by name
+        The candidates. "auto": those that suit the columns, or texts. Names are those of `list_classifiers` and of
+        public classes.
+    max_time : float or None
+        Seconds for the fit. No fit of a candidate is cut, but none is started that would end too late; at least one
+        candidate is fitted. None: no limit.
+    updatable : bool
+        Only try models that learn more rows, merge and forget, and choose one of them: `partial_fit`, `forget` and `+`
+        are those of that model. The choice stays.
+    n_folds : int
+        Number of folds in which candidates are compared.
+    priors : sequence, mapping by class, "uniform" or None
+        Class priors of all models; None: the shares of the classes in the training rows.
+    verbose : bool
+        Whether a progress bar says what is being fitted.
+
+    Attributes
+    ----------
+    leaderboard_ : Leaderboard
+        Held-out scores of all candidates and of their mix, the weights of those in use, and why others are left out.
+    best_model_ : classifier
+        The fitted model with the lowest held-out log loss.
+    models_, names_ : lists
+        The fitted models in use, and their names.
+    weights_ : ndarray of shape (m,)
+        Weight of each model.
+    left_out_ : dict
+        Candidates that could not learn from the rows or were given up, by name, and the reason.
+    dropped_columns_ : dict
+        Columns of a frame that are not used, by name, and the reason: identifiers, row numbers, columns without values,
+        and free text.
+    leaks_ : dict
+        Columns that may know the outcome, and why; see `find_leakage`.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
+    class_count_ : ndarray of shape (k,)
+        Number (weight) of the training rows of each class.
+    n_features_in_ : int
+        Number of columns that are used.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns that are used, where the training rows had names.
+    target_name_ : str
+        Name of the labels (`y.name`, or the target of `fit_on`), where they had one.
+
+    See Also
+    --------
+    BayesOptimal : The mean of given models, by evidence or by held-out rows.
+    compare : Cross-validates classifiers without fitting one to all rows.
+
+    Notes
+    -----
+    All candidates predict the same held-out rows, in folds by content: the result does not depend on the order of the
+    rows. With more than 2,000 rows, candidates race on samples by content of 1,000 and 4,000 rows, of which the better
+    half goes on. The weights of the mix make held-out rows most probable, with ten pseudo-rows that all candidates
+    share equally. The mix is used unless a single candidate is better, by more than one standard error, than a mix
+    whose weights were learned from other rows. On fewer than 30 rows, or with at most five rows in all classes but one,
+    naive Bayes is the only candidate.
+
+    Texts are a sequence of strings, or a frame whose only usable column is one of free text. Of texts, the best
+    candidate is used, and nothing is mixed.
+
+    `fit_on` compares candidates on up to 8,192 rows, sampled by content, and fits those in use to all rows.
+
+    References
+    ----------
+    Yao, Vehtari, Simpson and Gelman (2018), Using stacking to average Bayesian predictive distributions. Jamieson and
+    Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)
+    >>> X[30:] += 2.0
+    >>> model = AutoClassifier(models=["gaussian", "logistic"]).fit(X, y)
+    >>> model.predict([[-0.5, 0.0], [2.5, 2.0]]).tolist(), model.names_
+    (['a', 'b'], ['gaussian', 'logistic'])
+    >>> AutoClassifier(updatable=True).fit(X[:50], y[:50]).partial_fit(X[50:], y[50:]).class_count_.tolist()
+    [30.0, 30.0]
+    """
+
+    prior = None  # what other ensembles have as settings
+    noise = 0.0
+    weights = "auto"
+    leaderboard_: Leaderboard
+    dropped_columns_: dict[str, str]
+    leaks_: dict[str, str]
+    _parameter_constraints: dict = {
+        "models": ["array-like", Mapping, StrOptions({"auto"})],
+        "max_time": [Interval(Real, 0, None, closed="left"), None],
+        "updatable": ["boolean"],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "priors": PRIORS,
+        "verbose": ["verbose", callable],
+    }
+
+    def __init__(self, models="auto", *, max_time=60.0, updatable=False, n_folds=5, priors=None, verbose=False):
+        self.models = models
+        self.max_time = max_time
+        self.updatable = updatable
+        self.n_folds = n_folds
+        self.priors = priors
+        self.verbose = verbose
+
+    # learning
+
+    def _learn_on(self, job: Any) -> None:
+        self._learn(RawBatches(job))
+
+    def _learn(self, rows: RawRows) -> None:
+        with rows.several() as rows, stage_progress(self.verbose, type(self).__name__) as report:
+            table = TrainingTable.from_rows(rows.in_memory_if_few())
+            search = MemberSearch(
+                table.rows, self.n_folds, self.max_time, report, mixes=not (self.updatable or table.texts)
+            )
+            if (why := table.too_few) and self.models == "auto":
+                found = search.alone(Member.of(*table.fallback), why)
+            else:
+                found = search.choose(self._candidates(table, search.left_out))
+            report("columns that may know the outcome", None)
+            leaks = table.leaks()
+        self._adopt([name for name, _ in self._named_models()], found.members, found.left_out)
+        self._describe(table.rows.class_weights(self._all_classes()) if isinstance(table.rows, RawArrays) else None)
+        self.weights_, self.leaderboard_ = found.weights, found.leaderboard
+        self.dropped_columns_, self.leaks_, self._text = dict(table.dropped), leaks, table.text
+        if isinstance(table.text, str):
+            self.feature_names_in_ = np.array([table.text], dtype=object)
+        if table.dropped:
+            warn_of_odd_columns([f"not used: {format_dropped(table.dropped)}"])
+
+    def _candidates(self, table: TrainingTable, left_out: dict[str, str]) -> list[Member]:
+        """The members to compare; those that do not suit the rows are named in `left_out`."""
+        automatic = isinstance(self.models, str)
+        out: list[Member] = []
+        for kind in candidates(table.suitable(self.updatable) if automatic else self.models):
+            model = kind.make()
+            if why := table.lacks(kind, named=not automatic):
+                left_out[kind.name] = why
+            elif self.updatable and not is_updatable(model):
+                left_out[kind.name] = "learns no more rows, and forgets none"
+            elif kind.name == "logistic" and table.complete_numbers:
+                out.append(StandardisedMember(kind.name, model))
+            else:
+                out.append(Member.of(kind.name, model))
+        if not out:
+            raise DataError(f"no candidate suits these rows ({format_reasons(left_out)})\n\nhint: models='auto'")
+        return out
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
+        """Learn from more rows, by the model that the first rows have chosen; see `updatable`. The first call chooses
+        it, and may name all `classes`."""
+        with self._unchanged_on_failure():
+            more = {} if sample_weight is None else {"sample_weight": sample_weight}
+            first = not self.__sklearn_is_fitted__()
+            if first:
+                self.fit(X, y, **more)
+                if classes is None:
+                    return self
+            model = copy_shallow(self.models_[0])
+            if first:
+                model = type(model)(**model.get_params(deep=False))
+            more |= {} if classes is None else {"classes": classes}
+            self._replace_model(
+                model.partial_fit(self._read(frames.take_target(X, y)[0]), frames.take_target(X, y)[1], **more)
+            )
+        return self
+
+    def forget(self, X, y, sample_weight=None) -> Self:
+        """Remove rows that were learned; the model that was chosen stays."""
+        self._check_is_fitted()
+        with self._unchanged_on_failure():
+            more = {} if sample_weight is None else {"sample_weight": sample_weight}
+            X, y = frames.take_target(X, y)
+            self._replace_model(copy_shallow(self.models_[0]).forget(self._read(X), y, **more))
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        """The model of the rows of both."""
+        if isinstance(other, int) and other == 0:  # the start of sum([...])
+            return self
+        if type(other) is not type(self):
+            return NotImplemented
+        self._check_is_fitted()
+        other._check_is_fitted()
+        if not (self.updatable and other.updatable):
+            raise NotAdditiveError(NOT_UPDATABLE)
+        if self.names_ != other.names_ or self._text != other._text:
+            raise MergeError(
+                f"one model chose {self.names_[0]}, the other {other.names_[0]}\n\n"
+                f"hint: fit both with models=[{self.names_[0]!r}]"
+            )
+        out = copy_shallow(self)
+        out._replace_model(self.models_[0] + other.models_[0])
+        return out
+
+    __radd__ = __add__
+
+    def _replace_model(self, model: Any) -> None:
+        """Set the one model, after it has learned or forgotten rows."""
+        self.models_ = [model]
+        self._describe(None)
+
+    # predictions
+
+    def _read(self, X: Any) -> Any:
+        """The columns in use, or the texts of one column."""
+        known = self.__dict__
+        if not known.get("dropped_columns_") and known.get("_text") is None:
+            return X
+        X = frames.records(X)
+        if not frames.is_frame(X):
+            return X
+        if self._text is not None:
+            return frames.strings(X, self._text)
+        kept = [name for name in frames.names(X) if name not in self.dropped_columns_]
+        return X if len(kept) == len(frames.names(X)) else select_columns(X, kept)
+
+    def explain(self, X, *, of=None, against=None, priors=None, form="decibans") -> Any:
+        if "models_" in self.__dict__ and len(self.models_) == 1 and isinstance(self._members()[0], OwnMember):
+            priors = self.priors if priors is None else priors
+            return self.models_[0].explain(self._read(X), of=of, against=against, priors=priors, form=form)
+        return super().explain(X, of=of, against=against, priors=priors, form=form)
+
+    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
+        return hypotheses.bayes_optimal(log_proba, self.weights_)
+
+    def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
+        if self._reads_texts:
+            return self.models_[0]._readable(rows, columns)
+        return super()._readable(rows, columns)
+
+    def _view(self) -> Any:
+        return self._text_model._view()
+
+    def top_words(self, n: int = 10, by: str = "kl") -> Any:
+        """The strongest words of each class, of texts only; see `TextClassifier.top_words`."""
+        return self._text_model.top_words(n, by)
+
+    @property
+    def vocabulary_(self) -> list[str]:
+        """The words in use, sorted; of texts only."""
+        return self._text_model.vocabulary_
+
+    @property
+    def _text_model(self) -> Any:
+        """The model of texts."""
+        if not self._reads_texts:
+            raise UnavailableError("this AutoClassifier has columns, not words\n\nhint: see `feature_names_in_`")
+        return self.models_[0]
+
+    def _graph(self) -> Any:
+        return self.models_[0]._graph() if len(self.models_) == 1 else super()._graph()
+
+    def _chosen_settings(self) -> dict[str, Any]:
+        return self.models_[0]._chosen_settings() if len(self.models_) == 1 else {}
+
+    @property
+    def best_model_(self) -> Any:
+        """The fitted model with the lowest held-out log loss."""
+        self._check_is_fitted()
+        return self.models_[min(range(len(self.names_)), key=lambda i: self.leaderboard_.names.index(self.names_[i]))]
+
+    @property
+    def _reads_texts(self) -> bool:  # type: ignore[override]
+        """Whether it was fitted to texts."""
+        models = self._own_models()
+        return bool(models) and all(model._reads_texts for model in models)
+
+    # models and their settings
+
+    @property
+    def _weighting(self) -> str:
+        return "stacking"
+
+    def _additive(self) -> bool:
+        return self.updatable
+
+    def _named_models(self) -> list[tuple[str, Any]]:
+        automatic = isinstance(self.models, str)
+        names = dict.fromkeys((*AUTO_TABLES, *AUTO_UPDATABLE, *AUTO_COUNTS, *AUTO_TEXTS))
+        return [(kind.name, kind.make()) for kind in candidates(list(names) if automatic else self.models)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if isinstance(self.models, str):
+            for name in ("allow_nan", "sparse", "categorical", "string"):
+                setattr(tags.input_tags, name, True)
+            tags.input_tags.positive_only = False
+        return tags
+
+
+NOT_UPDATABLE = (
+    "this AutoClassifier needs all rows at once: no update, no forgetting, no merging\n\n"
+    "hint: AutoClassifier(updatable=True) chooses a model that learns more rows, merges and forgets"
+)
+
+
+def refuse_updates(model: AutoClassifier) -> None:
+    """Raise an error for updates of a model that was not chosen for them."""
+    if not model.updatable:
+        raise UnavailableError(NOT_UPDATABLE)
+
+
+for _name in ("partial_fit", "forget"):
+    setattr(AutoClassifier, _name, MethodUnless(vars(AutoClassifier)[_name], refuse_updates))
+
+
+def is_updatable(model: Any) -> bool:
+    """Whether a model, fitted or not, learns more rows and forgets rows with its settings."""
+    if not isinstance(model, Classifier) or not model._adds_rows():
+        return False
+    if isinstance(model, Generative):
+        try:
+            model._check_updatable()
+        except NotAdditiveError:
+            return False
+    return True
+
+
+def format_reasons(left_out: Mapping[str, str]) -> str:
+    """
+    >>> format_reasons({"lda": "needs numeric columns", "qda": "failed"})
+    'lda: needs numeric columns; qda: failed'
+    """
+    return "; ".join(f"{name}: {why}" for name, why in left_out.items())
+
+
+FEW_ROWS, FEW_OF_CLASS = 30, 5  # rows below which, and rows of a class up to which, naive Bayes is the only candidate
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingTable:
+    """Rows as the candidates read them, and what their columns hold."""
+
+    rows: RawRows
+    selection: FeatureSelection | None  # None: sparse, or texts
+    texts: bool = False
+    text: Any = None  # the column of texts
+
+    @classmethod
+    def from_rows(cls, rows: RawRows) -> TrainingTable:
+        """Select the columns of a frame that can be learned from."""
+        X = frames.records(rows.X if isinstance(rows, RawArrays) else rows.sample().X)
+        if isinstance(rows, RawArrays):
+            check_rows(rows)
+        if not frames.is_frame(X):
+            if sparse.issparse(X) or is_texts(X):
+                return cls(rows, None, not sparse.issparse(X))
+            return cls(rows, FeatureSelection(ColumnSummary.from_data(np.asarray(X))))
+        selection = FeatureSelection.from_data(X)
+        if not selection.dropped_columns and selection.text is None:
+            return cls(rows, selection)
+        if isinstance(rows, RawArrays):
+            chosen: RawRows = replace(rows, X=selection.rows(X))
+        else:
+            chosen = rows.of_columns(
+                [selection.text] if selection.text is not None else selection.columns.kept, selection.text is not None
+            )
+        return cls(chosen, selection, selection.text is not None, selection.text)
+
+    @property
+    def dropped(self) -> dict[Any, str]:
+        """Columns that are not used, and why."""
+        return self.selection.dropped_columns if self.framed and self.selection is not None else {}
+
+    @property
+    def framed(self) -> bool:
+        return self.text is not None or isinstance(self.rows, RawBatches) or frames.is_frame(self.rows.X)
+
+    @property
+    def complete_numbers(self) -> bool:
+        columns = None if self.selection is None else self.selection.columns
+        return columns is not None and columns.numeric and not columns.has_missing
+
+    @property
+    def fallback(self) -> tuple[str, Any]:
+        """The name and the model of the only candidate for few rows."""
+        name = "text" if self.texts else "gaussian" if self.selection is None else "mixed"
+        return name, get_candidate(name).make()
+
+    @property
+    def too_few(self) -> str:
+        """Why no candidates are compared; ""."""
+        sample = self.rows.sample()
+        _, codes = np.unique(sample.y, return_inverse=True)
+        counts = np.bincount(codes, sample.times)
+        if sample.rows < FEW_ROWS:
+            return f"fewer than {FEW_ROWS} rows: no other classifier is tried"
+        if (counts > FEW_OF_CLASS).sum() < 2:
+            return f"{FEW_OF_CLASS} rows or fewer in all classes but one: no other classifier is tried"
+        if self.selection is not None and len(self.selection.columns.kept) > WIDE:
+            return f"more than {WIDE:,} columns: no other classifier is tried"
+        return ""
+
+    def suitable(self, updatable: bool) -> list[str]:
+        """The names of the candidates for such rows."""
+        if self.selection is None or self.texts:
+            return list(AUTO_TEXTS if self.texts else AUTO_COUNTS)
+        return [*AUTO_TABLES, *(AUTO_UPDATABLE if updatable else ())]
+
+    def lacks(self, kind: Candidate, named: bool) -> str:
+        """The requirement of a candidate that these rows do not meet, or ""."""
+        if self.selection is None:
+            return kind.lacks_texts(self.texts)
+        return kind.lacks(self.selection, named or (kind.name == "logistic" and self.framed))
+
+    def leaks(self) -> dict[str, str]:
+        """Columns that may know the outcome, and why."""
+        if self.selection is None or self.texts or len(self.selection.columns.kept) > WIDE:
+            return {}
+        part = self.rows.sample().subset(LEAK_ROWS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return {leak.column: leak.words for leak in find_leakage(part.X, part.labels)}
+
+
+LEAK_ROWS = 2000  # rows by which columns that may know the outcome are found
+
+
+def check_rows(rows: RawArrays) -> None:
+    """Raise the error of a model for rows that no model can read, before they are compared."""
+    X = frames.records(rows.X)
+    name = "text" if is_texts(X) else "gaussian" if sparse.issparse(X) else "mixed"
+    found = get_candidate(name).make()._reader().training(X, rows.y) if name != "text" else None
+    if found is not None:
+        _, codes = inputs.labels(found.y, None)
+        inputs.weights(rows.w, codes)
+
+
+def is_texts(X: Any) -> bool:
+    """Whether X is a sequence of texts.
+
+    >>> is_texts(["so it goes", "wie es geht"]), is_texts([["a"], ["b"]]), is_texts([[0.5]])
+    (True, False, False)
+    """
+    if sparse.issparse(X) or frames.is_frame(X):
+        return False
+    cells = np.asarray(X, dtype=object)
+    return cells.ndim == 1 and len(cells) > 0 and all(isinstance(cell, str) for cell in cells)
 
 
 @dataclass(frozen=True, repr=False)

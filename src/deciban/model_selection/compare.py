@@ -226,10 +226,16 @@ class Candidate:
     def lacks(self, found: FeatureSelection, named: bool = False) -> str:
         """The requirement that the selected columns do not meet, or "". `named`: the user asked for this classifier, so
         that it may code the columns of a frame."""
-        if self.texts is not None and self.texts != (found.text is not None):
-            return "reads one column of texts alone" if self.texts else "does not read texts"
+        if why := self.lacks_texts(found.text is not None):
+            return why
         codes = named and self.needs in (_numbers, _no_missing)
         return "" if codes and all(isinstance(name, str) for name in found.columns.kept) else self.needs(found.columns)
+
+    def lacks_texts(self, texts: bool) -> str:
+        """Why it cannot read texts, or anything else, or ""."""
+        if self.texts is None or self.texts == texts:
+            return ""
+        return "reads one column of texts alone" if self.texts else "does not read texts"
 
 
 NUMBERS, CELLS = "needs numeric columns", "needs columns without missing values"
@@ -263,6 +269,24 @@ KINDS = {
             "naive Bayes with a weight for each column",
             complexity=2,
         ),
+        Candidate(
+            "tan",
+            lambda: TreeAugmentedNB(calibrate=True),
+            "calibrated tree-augmented naive Bayes",
+            complexity=2,
+        ),
+        Candidate(
+            "aode",
+            lambda: AODE(calibrate=True),
+            "calibrated averaged one-dependence estimators",
+            complexity=2,
+        ),
+        Candidate(
+            "kdb",
+            lambda: KDependenceBayes(k=2, calibrate=True),
+            "calibrated 2-dependence Bayes",
+            complexity=2,
+        ),
         Candidate("gaussian", GaussianNB, "Gaussian naive Bayes", _numbers, True),
         Candidate(
             "lda",
@@ -287,6 +311,13 @@ KINDS = {
             "regularized discriminant analysis, between lda and qda",
             _numbers,
             True,
+            complexity=2,
+        ),
+        Candidate(
+            "calibrated-rda",
+            lambda: RegularizedDiscriminantAnalysis(blend="loo", shrinkage="loo", calibrate=True),
+            "calibrated regularized discriminant analysis, its settings chosen by leave-one-out",
+            _numbers,
             complexity=2,
         ),
         Candidate("fisher", FisherDiscriminant, "Fisher's linear discriminant", _numbers, True, complexity=1),
@@ -319,7 +350,19 @@ KINDS = {
         ),
     )
 }
+AUTO_TABLES = ("weighted", "logistic", "tan", "kdb", "calibrated-rda")
+AUTO_UPDATABLE = ("calibrated", "mixed")  # more candidates, if updates are wanted
+AUTO_COUNTS = ("multinomial", "gaussian", "logistic")  # of sparse matrices
+AUTO_TEXTS = ("text", "text-calibrated", "text-logistic")
 AUTO = ("mixed", "calibrated", "lda", "logistic", "weighted", "text", "text-calibrated", "text-logistic")
+
+
+def _auto_classifier() -> Any:
+    from deciban.model_selection.auto import AutoClassifier  # which compares candidates of this module
+
+    return AutoClassifier()
+
+
 PUBLIC = {
     kind.name: kind
     for kind in (
@@ -332,6 +375,9 @@ PUBLIC = {
         Candidate("KDependenceBayes", KDependenceBayes, "k-dependence Bayes", updates=True, complexity=2),
         Candidate("AODE", AODE, "averaged one-dependence estimators", updates=True, complexity=2),
         Candidate("BayesNet", BayesNet, "Bayesian network", updates=True, complexity=2),
+        Candidate(
+            "AutoClassifier", _auto_classifier, "the best of several classifiers, or a mix of them", complexity=2
+        ),
         Candidate("BayesOptimal", BayesOptimal, "average of several models", complexity=2),
         Candidate("Gibbs", Gibbs, "random draw of one of several models", updates=True, complexity=2),
     )
@@ -559,7 +605,7 @@ def compare(
         The rows.
     y : array of shape (n,), or str
         Their classes, or the name of the column of X that holds them.
-    models : iterable of classifiers and names, dict of name → classifier or name, a classifier, or a name, optional
+    models : iterable of classifiers, names and (name, classifier), dict of name → classifier, or one of them, optional
         The classifiers to compare. A classifier is an estimator of this library or any scikit-learn classifier with
         `predict_proba`; it is cloned, not fitted. A name is that of a public class, such as "GaussianNB" (with its
         default settings), or one of `list_classifiers`; it is skipped with a reason where the columns do not meet its
@@ -652,7 +698,7 @@ def candidates(models: Any) -> list[Candidate]:
     if isinstance(models, Mapping):
         out = [replace(_candidate(model), name=str(name)) for name, model in models.items()]
     else:
-        out = [_candidate(model) for model in models]
+        out = [_named(model) for model in models]
     if not out:
         raise DataError(f"models is empty\n\nhint: {_MODELS}, or leave it out to compare all that suit the columns")
     often = Counter(kind.name for kind in out)
@@ -664,7 +710,14 @@ def candidates(models: Any) -> list[Candidate]:
     return out
 
 
-_MODELS = "give classifiers, names of public classes such as 'GaussianNB', or {name: classifier}"
+_MODELS = "give classifiers, names of public classes such as 'GaussianNB', (name, classifier), or {name: classifier}"
+
+
+def _named(model: Any) -> Candidate:
+    """A candidate from what a list has: a name, a classifier, or (name, classifier)."""
+    if isinstance(model, tuple) and len(model) == 2 and isinstance(model[0], str):
+        return replace(_candidate(model[1]), name=model[0])
+    return _candidate(model)
 
 
 def _candidate(model: Any) -> Candidate:

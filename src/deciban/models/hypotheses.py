@@ -132,9 +132,11 @@ def draws(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     return rng.choice(len(weights), size=n, p=weights / weights.sum())
 
 
-def stacking_weights(log_proba: np.ndarray, prior: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+def stacking_weights(
+    log_proba: np.ndarray, prior: np.ndarray, w: np.ndarray | None = None, prior_rows: float = 1.0
+) -> np.ndarray:
     """Weights (m,) that maximise the likelihood of the rows, from held-out log probabilities of the true classes (m,
-    n); `prior` counts as one row. Rows to which every model gives probability 0 are ignored.
+    n); `prior` counts as `prior_rows` rows. Rows to which every model gives probability 0 are ignored.
 
     >>> stacking_weights(np.log([[0.9, 0.9, 0.2], [0.5, 0.5, 0.5]]), np.array([0.5, 0.5])).round(2).tolist()
     [0.55, 0.45]
@@ -145,9 +147,10 @@ def stacking_weights(log_proba: np.ndarray, prior: np.ndarray, w: np.ndarray | N
     fine = best > -np.inf
     likelihood = np.exp(log_proba[:, fine] - best[fine])  # up to a factor for each row
     weight = np.ones(likelihood.shape[1]) if w is None else w[fine]
-    now, whole = prior / prior.sum(), weight.sum() + 1.0
+    now = prior / prior.sum()
+    more, whole = prior_rows * now, weight.sum() + prior_rows
     for _ in range(STEPS):
-        new = (now * (likelihood @ (weight / (now @ likelihood))) + prior / prior.sum()) / whole
+        new = (now * (likelihood @ (weight / (now @ likelihood))) + more) / whole
         moved, now = np.abs(new - now).max(), new
         if moved <= TOLERANCE:
             break

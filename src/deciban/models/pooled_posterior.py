@@ -48,11 +48,12 @@ class PooledPosterior:
     class_count: np.ndarray | None  # (k,); None: the models were not learned by the ensemble
     priors: Any
     pooled: Callable[[PooledPosterior, Any], np.ndarray]  # (self, X) → log P(class | x) (n, k)
+    read: Callable[[Any], Any] = lambda X: X
     splits: ClassVar[bool] = False
 
     def of_each(self, X: Any) -> np.ndarray:
         """log P(class | x) (m, n, k) of each model; NaN for rows that it does not take."""
-        X, own = frames.records(X), (self.classes, self.priors, self.class_count)
+        X, own = frames.records(self.read(X)), (self.classes, self.priors, self.class_count)
         out = []
         for member, (rows, taken) in zip(self.members, inputs_of_each(self.members, X), strict=True):
             if taken is None:
@@ -91,38 +92,35 @@ class PooledPosterior:
 
     def evidence(self, X: Any) -> PooledEvidence:
         """The mean over the models that take a row, by their weights, and what averaging probabilities instead of
-        evidence adds."""
+        evidence adds. A column of which only some models have evidence has none in the others."""
         priors = None if self.priors is None else check_priors(self.priors, self.classes)
-        each = inputs_of_each(self.members, frames.records(X))
+        each = inputs_of_each(self.members, frames.records(self.read(X)))
         used = [i for i, (_, taken) in enumerate(each) if taken is None or taken.any()]
         found = []
         for i in used:
             rows, taken = each[i]
             rows = rows if taken is None else rows_at(rows, np.flatnonzero(taken))
             found.append(self.members[i].model._posterior(priors).evidence(rows))
-        if len({tuple(one.columns) for one in found}) > 1:
-            raise DataError(
-                "the models have evidence of different columns (where columns interact, of all together)\n\n"
-                "hint: explain one of `models_`"
-            )
         n = max(len(one.parts) for one in found)  # at least one model takes all rows
-        whole = next(one for one in found if len(one.parts) == n)
+        columns = list(dict.fromkeys(name for one in found for name in one.columns))
+        place = [np.array([columns.index(name) for name in one.columns]) for one in found]
         weights = self.weights[used] if self.weights[used].any() else np.ones(len(used))
         taken = taken_rows([each[i] for i in used], n)
         share = np.where(taken, weights[:, None], 0.0)
         share = np.where(share.any(axis=0), share, taken)
         share = share / share.sum(axis=0)  # (m, n), of each model in the prediction of each row
         base = np.tensordot(weights / weights.sum(), np.stack([one.base for one in found]), 1)
-        parts = np.zeros(whole.parts.shape)
-        for one, at, own in zip(found, taken, share, strict=True):
-            parts[at] += own[at, None, None] * one.parts
+        parts = np.zeros((n, len(base), len(columns)))
+        cells = np.full((n, len(columns) + 1), "", dtype=object)
+        for one, rows, at, own in reversed(list(zip(found, map(np.flatnonzero, taken), place, share, strict=True))):
+            parts[rows[:, None], :, at] += own[rows, None, None] * one.parts.transpose(0, 2, 1)
+            cells[rows[:, None], at] = one.cells
         with np.errstate(invalid="ignore"):
             rest = np.nan_to_num(self.pooled(self, X) - (base + parts.sum(axis=2)))
         rest -= rest.mean(axis=1, keepdims=True)  # what all classes share is no evidence
-        cells = np.hstack([np.asarray(whole.cells, dtype=object), np.full((n, 1), "", dtype=object)])
         parts = np.concatenate([parts, rest[:, :, None]], axis=2)
         note = "\n".join([NOTE, *notes_of_missing(self.members, each, frames.row_labels(X))])
-        return PooledEvidence(base, parts, [*whole.columns, TOGETHER], cells, note)
+        return PooledEvidence(base, parts, [*columns, TOGETHER], cells, note)
 
     def note(self, name: str, found: PooledEvidence) -> str:
         return found.note

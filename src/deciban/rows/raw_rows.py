@@ -122,6 +122,10 @@ class RawArrays:
         """(classes, class code of each row)"""
         return inputs.labels(self.labels, None)
 
+    @property
+    def classes(self) -> np.ndarray:
+        return self.codes[0]
+
     @cached_property
     def weights(self) -> np.ndarray:
         return np.ones(len(self.labels)) if self.w is None else np.asarray(self.w, dtype=np.float64)
@@ -187,6 +191,20 @@ class RawBatches:
         if found is None or found.n == 0:
             raise no_rows()
         return found
+
+    def of_columns(self, features: Sequence[str], texts: bool = False) -> RawBatches:
+        """The same rows with fewer columns, or with one column of texts."""
+        roles = self.job.roles
+        known = dict(zip(roles.features, roles.kinds, strict=False))
+        kinds = tuple(known.get(name, "") for name in features)
+        return RawBatches(
+            replace(self.job, roles=replace(roles, features=tuple(features), kinds=kinds, texts=texts)), texts
+        )
+
+    @property
+    def classes(self) -> np.ndarray:
+        assert self.survey.classes is not None
+        return self.survey.classes
 
     def in_memory_if_few(self) -> RawArrays | RawBatches:
         found = self.survey
@@ -291,13 +309,24 @@ class RawSample:
         If these are all rows, the groups are folds. The more rows are not in the sample, the fewer groups are needed to
         train on a share of 1 − 1 / folds of all rows; from folds · `SIZE` rows on there is one group.
         """
-        there = int(self.times.sum())
-        m = min(there, SIZE)
+        row = self.evenly_spaced(SIZE)
+        m = len(row)
         groups = min(max(1, -(-folds * m // self.rows)), folds, m)
-        place = (2 * np.arange(m) + 1) * there // (2 * m)  # evenly spaced copies, if not all of them
-        row = np.searchsorted(np.cumsum(self.times), place, side="right")
         pairs, copies = np.unique(row * groups + np.arange(m) % groups, return_counts=True)
         return HeldOut(self, pairs // groups, pairs % groups, copies, groups, m == self.rows)
+
+    def evenly_spaced(self, size: int) -> np.ndarray:
+        """Up to `size` rows, as indices in the sample: copies are rows of their own, and evenly spaced copies stand for
+        all of them. Classes keep their shares."""
+        there = int(self.times.sum())
+        m = min(there, size)
+        place = (2 * np.arange(m) + 1) * there // (2 * m)
+        return np.searchsorted(np.cumsum(self.times), place, side="right")
+
+    def subset(self, size: int) -> RawArrays:
+        """Up to `size` of the rows, in memory."""
+        at = self.evenly_spaced(size)
+        return RawArrays(rows_at(self.X, at), self.y[at], None if self.w is None else self.w[at])
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,6 +344,10 @@ class HeldOut:
     def weights(self) -> np.ndarray:
         """(p,)"""
         return self.copies * (1.0 if self.sample.w is None else self.sample.w[self.row])
+
+    def codes(self, classes: np.ndarray) -> np.ndarray:
+        """The class code of each row, (p,)."""
+        return np.searchsorted(classes, self.sample.y)[self.row]
 
     @property
     def description(self) -> str:

@@ -24,6 +24,7 @@ from deciban.errors import ModelFileError
 # Classifiers: name in a file → module under `deciban`.
 CLASSIFIERS = {
     "AODE": "classifiers.structured",
+    "AutoClassifier": "model_selection.auto",
     "BayesNet": "classifiers.bayes_net",
     "BayesOptimal": "classifiers.ensemble",
     "BernoulliNB": "classifiers.naive_bayes",
@@ -92,6 +93,8 @@ STORED_TYPES = {
     "FeatureWeights": "models.feature_weights",
     "DenseCovariance": "gaussian.covariance",
     "Network": "networks.network",
+    # comparisons of models
+    "Leaderboard": "model_selection.leaderboard",
     # logistic regression
     "LikelihoodExpansion": "logistic.likelihood",
     "Path": "logistic.path",

@@ -1,0 +1,379 @@
+"""`AutoClassifier`: which candidates it tries, what it chooses, what it says of them, and when it updates."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.neighbors import KNeighborsClassifier
+
+import deciban
+from deciban import AutoClassifier, GaussianNB, LogisticRegression, MixedNB, TextClassifier
+from deciban.errors import ColumnWarning, DataError, MergeError, NotAdditiveError
+from deciban.model_selection.member_search import MIX, MemberSearch, race_sizes
+from deciban.rows.raw_rows import RawArrays
+
+NAMED = ["gaussian", "weighted", "logistic"]
+
+
+def blobs(n: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = np.array(["a", "b", "c"])[np.arange(n) % 3]
+    return rng.normal(size=(n, 3)) + 1.2 * (np.arange(n) % 3)[:, None], y
+
+
+def people(n: int = 400, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({
+        "id": [f"p{i:05d}" for i in range(n)],
+        "age": rng.normal(40, 12, n).round(1),
+        "town": rng.choice(["Ulm", "Bonn", "Kiel"], n),
+        "calls": rng.poisson(2.0, n),
+    })  # fmt: skip
+    X.loc[rng.random(n) < 0.1, "age"] = np.nan
+    risk = (X["age"].fillna(40) - 40) / 12 + (X["town"] == "Ulm") + 0.3 * X["calls"] + rng.normal(size=n)
+    return X, np.where(risk > 1, "yes", "no")
+
+
+def quiet(model: AutoClassifier, *rows, **more) -> AutoClassifier:
+    """Fit without the warning about dropped columns."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)
+        return model.fit(*rows, **more)
+
+
+def test_the_mix_is_the_weighted_mean_of_the_models():
+    X, y = blobs()
+    model = AutoClassifier(NAMED).fit(X, y)
+    each = np.stack([one.predict_proba(X) for one in model.models_])
+    np.testing.assert_allclose(model.predict_proba(X), np.tensordot(model.weights_, each, 1), rtol=1e-9)
+    assert model.weights_.sum() == pytest.approx(1.0)
+
+
+def test_rows_in_any_order_give_the_same_model():
+    X, y = people()
+    order = np.random.default_rng(1).permutation(len(y))
+    one, other = (quiet(AutoClassifier(), X.iloc[at], y[at]) for at in (np.arange(len(y)), order))
+    assert one.names_ == other.names_
+    np.testing.assert_allclose(one.weights_, other.weights_, rtol=1e-6)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-6)
+
+
+def test_the_leaderboard_ranks_candidates_and_their_mix():
+    X, y = blobs()
+    board = AutoClassifier(NAMED).fit(X, y).leaderboard_
+    assert set(board.names) == {*NAMED, MIX}
+    assert (np.diff(board.log_loss) >= 0).all()
+    assert (board.difference[0], board.difference_error[0]) == (0.0, 0.0)
+    np.testing.assert_allclose(board.difference, board.log_loss - board.log_loss[0], atol=1e-12)
+    frame = board.to_frame()
+    assert frame["name"].tolist() == list(board.names)
+    assert "5 folds" in str(board)
+    assert "<table" in board._repr_html_()
+    assert deciban.cross_validate(GaussianNB(), X, y, 5).log_loss == pytest.approx(
+        board.log_loss[board.names.index("gaussian")], abs=0.05
+    )
+
+
+def test_the_standard_error_is_that_of_the_mean_of_the_losses():
+    from deciban.model_selection.leaderboard import Leaderboard, Standing
+
+    losses = np.random.default_rng(0).exponential(size=(2, 50))
+    board = Leaderboard.of([Standing(str(i), own) for i, own in enumerate(losses)], "once")
+    best = int(losses.mean(axis=1).argmin())
+    np.testing.assert_allclose(board.error[0], losses[best].std(ddof=1) / np.sqrt(50))
+    apart = losses[1 - best] - losses[best]
+    np.testing.assert_allclose(
+        [board.difference[1], board.difference_error[1]], [apart.mean(), apart.std(ddof=1) / np.sqrt(50)]
+    )
+
+
+def test_a_candidate_that_is_clearly_better_is_used_alone():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 2))
+    y = np.where(x[:, 0] * x[:, 1] > 0, "same", "opposite")  # QDA knows, linear models do not
+    model = AutoClassifier({"linear": LogisticRegression(), "qda": deciban.QuadraticDiscriminantAnalysis()}).fit(x, y)
+    assert model.names_ == ["qda"]
+    assert model.best_model_ is model.models_[0]
+    assert model.leaderboard_.names[0] == "qda"
+
+
+@pytest.mark.parametrize("rows", [29, 12])
+def test_few_rows_have_naive_bayes_alone(rows):
+    X, y = blobs(rows)
+    model = AutoClassifier().fit(X, y)
+    assert model.names_ == ["mixed"]
+    assert "no other classifier is tried" in model.leaderboard_.notes[0]
+    np.testing.assert_allclose(model.predict_proba(X), MixedNB().fit(X, y).predict_proba(X), rtol=1e-9)
+
+
+def test_a_rare_class_does_not_end_the_comparison():
+    X, y = blobs(200)
+    y = np.array(["rare"] * 3 + y[3:].tolist())
+    model = AutoClassifier(["gaussian", "weighted"]).fit(X, y)
+    assert len(model.leaderboard_) == 3
+    assert "rare" in model.classes_
+    two = np.where(np.arange(200) < 5, "few", "many")
+    assert AutoClassifier().fit(X, two).names_ == ["mixed"]
+
+
+def test_identifiers_are_dropped_with_a_warning_and_may_be_there_later():
+    X, y = people()
+    with pytest.warns(ColumnWarning, match="`id` is an identifier"):
+        model = AutoClassifier().fit(X, y)
+    assert list(model.dropped_columns_) == ["id"]
+    assert model.feature_names_in_.tolist() == ["age", "town", "calls"]
+    np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(X.drop(columns="id")))
+    assert model.predict(X[["calls", "town", "age", "id"]]).tolist() == model.predict(X).tolist()
+
+
+def test_a_column_that_knows_the_outcome_is_named():
+    X, y = people()
+    X["late"] = np.where(y == "yes", 1.0, 0.0) + np.random.default_rng(0).normal(size=len(y)) * 0.01
+    model = quiet(AutoClassifier(["mixed", "weighted"]), X, y)
+    assert list(model.leaks_) == ["late"]
+
+
+class Failing(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise RuntimeError("the rows are of no use\nto anybody")
+
+    def predict_proba(self, X):
+        raise NotImplementedError
+
+
+def test_a_member_that_fails_is_left_out_with_a_note():
+    X, y = blobs()
+    model = AutoClassifier({"failing": Failing(), "normal": GaussianNB(), "near": KNeighborsClassifier()}).fit(X, y)
+    assert "failing" not in model.names_
+    assert model.left_out_["failing"] == "the rows are of no use"
+    assert "failing: the rows are of no use" in str(model.leaderboard_)
+    with pytest.raises(RuntimeError, match="of no use"):
+        AutoClassifier([("failing", Failing())]).fit(X, y)
+
+
+def test_requirements_that_the_columns_do_not_meet_are_noted():
+    X, y = people()
+    model = quiet(AutoClassifier(["mixed", "poisson"]), X, y)
+    assert model.left_out_ == {"poisson": "needs counts in every column"}
+    with pytest.raises(DataError, match="no candidate suits"):
+        quiet(AutoClassifier(["poisson"]), X, y)
+
+
+def test_the_time_limits_what_is_started(monkeypatch):
+    X, y = blobs(300)
+    model = AutoClassifier(NAMED, max_time=0.0).fit(X, y)
+    assert model.names_ == NAMED[:1]
+    assert set(model.left_out_) == set(NAMED[1:])
+    assert all("max_time" in why for why in model.left_out_.values())
+
+
+def test_the_time_of_a_fit_is_estimated_from_smaller_samples():
+    X, y = blobs(60)
+    search = MemberSearch(RawArrays(X, y))
+    (member,) = [deciban.classifiers.ensemble.Member.of("one", GaussianNB())]
+    assert search._estimate(member, 1000) == 0.0
+    search._time(member, 1000, 2.0)
+    assert search._estimate(member, 4000) == pytest.approx(8.0)
+    search._time(member, 4000, 4.0)  # the square root of the rows
+    assert search._estimate(member, 16_000) == pytest.approx(8.0)
+
+
+def test_many_rows_race_on_samples():
+    assert race_sizes(2000) == []
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 6000)
+    X = rng.normal(size=(6000, 2)) + y[:, None]
+    names = ["gaussian", "lda", "qda", "logistic", "mixed"]
+    wrong = {"constant": deciban.MixedNB(priors=[1e-9, 1 - 1e-9])}
+    stages = []
+    model = AutoClassifier({**{name: name for name in names}, **wrong}, verbose=lambda text, share: stages.append(text))
+    model.fit(X, y)
+    assert "not in the better half on 1,000 rows" in model.left_out_["constant"]
+    assert any("of 1,000 of 6,000 rows, fold 2 of 5" in text for text in stages)
+    assert stages[-2].endswith("all rows")
+    assert model.leaderboard_.how == "5 folds"
+
+
+def test_an_interrupted_fit_leaves_the_model_unchanged():
+    X, y = blobs()
+
+    def stop(text, share):
+        if "fold 3" in text:
+            raise KeyboardInterrupt
+
+    model = AutoClassifier(NAMED, verbose=stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not model.__sklearn_is_fitted__()
+    known = AutoClassifier(NAMED).fit(X, y)
+    before = known.predict_proba(X)
+    known.set_params(verbose=stop)
+    with pytest.raises(KeyboardInterrupt):
+        known.fit(X + 1, y)
+    np.testing.assert_array_equal(known.predict_proba(X), before)
+
+
+def test_fit_on_learns_the_model_of_fit():
+    X, y = people(600)
+    near = quiet(AutoClassifier(), X, y)
+    with pytest.warns(ColumnWarning):
+        far = AutoClassifier().fit_on(pa.Table.from_pandas(X.assign(label=y)))
+    assert far.names_ == near.names_
+    np.testing.assert_allclose(far.predict_proba(X), near.predict_proba(X), rtol=1e-9)
+    assert far.target_name_ == "label"
+    out = far.predict_on(pa.Table.from_pandas(X))
+    assert out["predicted"].to_pylist() == near.predict(X).tolist()
+
+
+def test_more_rows_than_a_sample_are_learned_from_batches():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 12_000)
+    table = pa.table({"a": rng.normal(size=12_000) + y, "b": rng.normal(size=12_000), "label": y})
+    model = AutoClassifier(["gaussian", "lda"]).fit_on(table)
+    assert model.class_count_.sum() == 12_000
+    assert "8192 rows" in model.leaderboard_.how
+    np.testing.assert_allclose(model.models_[0].class_count_, np.bincount(y))
+
+
+# updates
+
+
+def test_an_updatable_model_learns_merges_and_forgets():
+    X, y = blobs(300)
+    whole = AutoClassifier(updatable=True).fit(X, y)
+    parts = [AutoClassifier(whole.names_, updatable=True).fit(X[at], y[at]) for at in (slice(150), slice(150, 300))]
+    assert len(whole.models_) == 1
+    both = parts[0] + parts[1]
+    assert both.class_count_.tolist() == whole.class_count_.tolist()
+    np.testing.assert_allclose(both.predict_proba(X), whole.predict_proba(X), rtol=1e-6)
+    more = clone(parts[0]).fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
+    np.testing.assert_allclose(more.predict_proba(X), whole.predict_proba(X), rtol=1e-6)
+    less = more.forget(X[150:], y[150:])
+    np.testing.assert_allclose(less.predict_proba(X), parts[0].predict_proba(X), rtol=1e-6)
+    assert sum(parts).class_count_.sum() == 300
+    assert deciban.merge(parts).class_count_.sum() == 300
+
+
+def test_the_first_update_chooses_and_names_classes():
+    X, y = blobs(90)
+    some = y != "c"
+    model = AutoClassifier(updatable=True).partial_fit(X[some], y[some], classes=["a", "b", "c"])
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    model.partial_fit(X[~some], y[~some])
+    assert model.class_count_.tolist() == [30.0, 30.0, 30.0]
+
+
+def test_other_models_refuse_updates():
+    X, y = blobs()
+    model = AutoClassifier(NAMED).fit(X, y)
+    assert not hasattr(model, "partial_fit")
+    assert not hasattr(model, "forget")
+    with pytest.raises(NotAdditiveError, match="updatable=True"):
+        model + model
+    with pytest.raises(DataError, match="learns no more rows"):
+        AutoClassifier(["logistic"], updatable=True).fit(X, y)
+    one, other = (AutoClassifier([name], updatable=True).fit(X, y) for name in ("gaussian", "mixed"))
+    with pytest.raises(MergeError, match="chose gaussian"):
+        one + other
+
+
+# texts
+
+
+def mails(n: int = 120) -> tuple[list[str], np.ndarray]:
+    rng = np.random.default_rng(0)
+    words = np.array(["win", "money", "prize", "lunch", "noon", "hello"])
+    shares = np.array([[3, 2, 2, 1, 1, 1], [1, 1, 1, 3, 2, 2]]) / 10
+    return [" ".join(rng.choice(words, 6, p=shares[i % 2])) for i in range(n)], np.array(["spam", "ham"])[
+        np.arange(n) % 2
+    ]
+
+
+def test_of_texts_the_best_model_is_used(tmp_path):
+    texts, y = mails()
+    model = AutoClassifier().fit(texts, y)
+    assert set(model.leaderboard_.names) == {"text", "text-calibrated", "text-logistic"}
+    assert isinstance(model.best_model_, TextClassifier)
+    np.testing.assert_allclose(model.predict_proba(texts), model.best_model_.predict_proba(texts), rtol=1e-9)
+    assert "lunch" in model.vocabulary_
+    assert model.explain(texts[:1]).decibans.shape == model.best_model_.explain(texts[:1]).decibans.shape
+    assert {one.column for one in deciban.top_evidence(model)["spam"]} <= {"win", "money", "prize"}
+    deciban.save(model, tmp_path / "m.deciban")
+    again = deciban.load(tmp_path / "m.deciban")
+    np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
+
+
+def test_a_frame_of_one_text_column_is_read_as_texts():
+    texts, y = mails()
+    long = [f"{i} {text} and some more words of no meaning in a row" for i, text in enumerate(texts)]
+    model = AutoClassifier().fit(pd.DataFrame({"says": long}), y)
+    assert isinstance(model.best_model_, TextClassifier)
+    np.testing.assert_array_equal(model.predict_proba(pd.DataFrame({"says": long})), model.predict_proba(long))
+    far = AutoClassifier().fit_on(pa.table({"says": long, "label": y}))
+    np.testing.assert_allclose(far.predict_proba(long), model.predict_proba(long), rtol=1e-9)
+    assert far.feature_names_in_.tolist() == ["says"]
+
+
+# explanations, files
+
+
+def test_an_explanation_of_a_mix_adds_up():
+    X, y = people()
+    model = quiet(AutoClassifier(["weighted", "logistic", "calibrated-rda", "tan"]), X, y)
+    assert len(model.models_) > 1
+    why = model.explain(X[:20], of="yes", against="no")
+    total = why.prior + why.decibans.sum(axis=1)
+    np.testing.assert_allclose(total, model.decibans(X[:20])[:, 1], rtol=1e-6, atol=1e-6)
+    assert {"age", "town", "calls", "(models together)"} <= set(why.columns)
+
+
+def test_members_whose_columns_interact_have_a_line_of_their_own():
+    X, y = blobs()
+    model = deciban.BayesOptimal([GaussianNB(), deciban.QuadraticDiscriminantAnalysis()], weights=[0.3, 0.7]).fit(X, y)
+    why = model.explain(X[:5], of="a", against="b")
+    assert "(all columns together)" in why.columns
+    np.testing.assert_allclose(
+        why.prior + why.decibans.sum(axis=1), model.decibans(X[:5], against="b")[:, 0], rtol=1e-6, atol=1e-6
+    )
+
+
+def test_a_file_holds_the_mix_and_its_leaderboard(tmp_path):
+    X, y = people()
+    model = quiet(AutoClassifier(), X, y)
+    deciban.save(model, tmp_path / "m.deciban")
+    again = deciban.load(tmp_path / "m.deciban")
+    for other in (again, pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+        assert str(other.leaderboard_) == str(model.leaderboard_)
+        assert other.dropped_columns_ == model.dropped_columns_
+    assert deciban.model_info(tmp_path / "m.deciban")["columns"] == ["age", "town", "calls"]
+
+
+def test_a_forged_leaderboard_is_refused():
+    from dataclasses import replace
+
+    X, y = blobs()
+    model = AutoClassifier(NAMED).fit(X, y)
+    board = model.leaderboard_
+    for wrong in (
+        replace(board, names=("x", *board.names[1:])),
+        replace(board, brier=board.brier[1:]),
+        replace(board, notes=board.notes[1:]),
+    ):
+        model.leaderboard_ = wrong
+        with pytest.raises(deciban.errors.ModelFileError, match="leaderboard"):
+            deciban.dumps(model)
+
+
+def test_weights_of_rows_count():
+    X, y = blobs()
+    w = np.ones(len(y))
+    w[::2] = 0.0
+    some = AutoClassifier(["gaussian", "lda"]).fit(X[1::2], y[1::2])
+    weighted = AutoClassifier(["gaussian", "lda"]).fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(weighted.predict_proba(X), some.predict_proba(X), rtol=1e-6)
