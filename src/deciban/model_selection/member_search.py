@@ -13,8 +13,9 @@ candidates are mostly noise, and a choice by them would be worse than the mean.
 
 >>> rng = np.random.default_rng(0)
 >>> y = np.repeat(["a", "b"], 40)
->>> rows = RawArrays(rng.normal(size=(80, 2)) + 2.0 * (y == "b")[:, None], y)
 >>> from deciban import GaussianNB, MixedNB
+>>> from deciban.rows.raw_rows import RawArrays
+>>> rows = RawArrays(rng.normal(size=(80, 2)) + 2.0 * (y == "b")[:, None], y)
 >>> members = [Member.of("normal", GaussianNB()), Member.of("mixed", MixedNB())]
 >>> found = MemberSearch(rows, n_folds=5).choose(members)
 >>> [member.name for member in found.members], len(found.weights), found.leaderboard.how
