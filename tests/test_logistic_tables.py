@@ -39,11 +39,24 @@ def raw_table(name: str) -> tuple[pd.DataFrame, pd.Series]:
     ), rows[about["target"]]
 
 
-def by_hand(X: pd.DataFrame, train: pd.DataFrame, used: list[str]) -> pd.DataFrame:
+DATE_PARTS = {
+    "month": lambda s: s.dt.strftime("%b"),
+    "weekday": lambda s: s.dt.strftime("%a"),
+    "hour": lambda s: s.dt.hour.map("{:.0f}".format, na_action="ignore"),
+}
+LEVEL_ORDER = {
+    **{pd.Timestamp(2024, month, 1).strftime("%b"): month for month in range(1, 13)},
+    **{pd.Timestamp(2024, 1, day).strftime("%a"): day for day in range(1, 8)},  # the first was a Monday
+    **{str(hour): hour for hour in range(24)},
+}
+
+
+def by_hand(X: pd.DataFrame, train: pd.DataFrame, used: list[str], parts_of: dict = {}) -> pd.DataFrame:  # noqa: B006
     """The columns of X in the coding of the training rows."""
     out = {}
     for name in used:
         here, there = X[name], train[name]
+        parts = {part: (read(here), read(there)) for part, read in DATE_PARTS.items() if part in parts_of.get(name, ())}
         if here.dtype.kind in "mM":
             one = pd.Timestamp(0) if here.dtype.kind == "M" else pd.Timedelta(0)
             unit = pd.Timedelta(days=1) if here.dtype.kind == "M" else pd.Timedelta(seconds=1)
@@ -56,6 +69,14 @@ def by_hand(X: pd.DataFrame, train: pd.DataFrame, used: list[str]) -> pd.DataFra
             out |= {f"{name}={level}": (here == level) * 1.0 for level in sorted(count.index) if level != reference}
         if there.isna().any():
             out[f"{name} missing"] = here.isna() * 1.0
+        for part, (now, then) in parts.items():
+            count = then.value_counts()
+            order = sorted(count.index, key=LEVEL_ORDER.get)
+            reference = max(order, key=count.get)
+            for level in order:
+                if level != reference:
+                    shares = (then[then.notna()] == level).mean()
+                    out[f"{name} {part}={level}"] = (now == level) * 1.0 + now.isna() * shares
     return pd.DataFrame(out)
 
 
@@ -86,6 +107,29 @@ def test_the_probabilities_are_those_of_a_pipeline_of_the_same_coding(name):
     assert len(found.columns) <= len(used)
     again = deciban.loads(deciban.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_parts_of_dates_are_those_of_a_pipeline_of_the_same_coding(name):
+    X, y = raw_table(name)
+    rng, first = np.random.default_rng(4), (y == y.mode()[0]).to_numpy()
+    days = rng.integers(0, 100, len(X)) * 7 + np.where(rng.random(len(X)) < 0.4, 5 * first, rng.integers(0, 7, len(X)))
+    hours = np.where(rng.random(len(X)) < 0.3, 9 + 3 * first, rng.integers(0, 24, len(X)))
+    when = pd.Timestamp("2022-01-03") + pd.to_timedelta(days * 24 + hours, unit="h")
+    X = X.assign(when=when.where(rng.random(len(X)) < 0.9))
+    model = fitted(X, y)
+    codes = model._coding.columns
+    parts_of = {code.name: code.part_names for code in codes if code.parts}
+    assert parts_of == {"when": ["weekday", "hour"]}
+    coded = by_hand(X, X, [code.name for code in codes if code.used], parts_of)
+    assert model.coef_names_ == list(coded)
+    theirs = make_pipeline(StandardScaler(), Theirs(tol=1e-10, max_iter=100_000, solver="newton-cholesky"))
+    np.testing.assert_allclose(model.predict_proba(X), theirs.fit(coded, y).predict_proba(coded), atol=1e-6)
+    found = model.explain(X[:20])
+    assert "when" in found.columns
+    assert not [column for column in found.columns if "weekday" in column]
+    if name == "saheart":
+        assert "when weekday=Mon" in str(model.summary())
 
 
 @pytest.mark.parametrize("settings", [{"C": 0.3}, {"l1_ratio": 1.0, "C": 0.5}, {"C": np.inf}])

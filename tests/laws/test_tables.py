@@ -47,6 +47,7 @@ GENERATIVE = (
     "FisherDiscriminant",
 )
 MODELS = (*GENERATIVE, "LogisticRegression")
+DATED = ("BernoulliNB", "CategoricalNB", "LinearDiscriminantAnalysis", "FisherDiscriminant", "LogisticRegression")
 LEVELLED = (*GENERATIVE[3:], "LogisticRegression")  # have no column for the only level of a category
 every = pytest.mark.parametrize("name", MODELS)
 generative = pytest.mark.parametrize("name", GENERATIVE)
@@ -367,3 +368,82 @@ def test_strengths_are_chosen_of_collinear_columns_by_some_refits(monkeypatch):
     model = fitted("RegularizedDiscriminantAnalysis", rows, y, blend="loo")
     assert 0 < len(refits) <= 10 * 40
     assert deciban.cross_validate(model, rows, y, folds=3).log_loss < 0.72
+
+
+def shifts(n=900):
+    """Rows whose class depends on the weekday and the hour of a date, with some cells missing."""
+    rng = np.random.default_rng(8)
+    when = pd.Timestamp("2023-03-01") + pd.to_timedelta(rng.integers(0, 500 * 24, n), unit="h")
+    odds = 1.5 * (when.day_of_week >= 5) + 2.0 * ((when.hour > 7) & (when.hour < 18)) - 1.2
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "yes", "no")
+    return pd.DataFrame({"when": when.where(rng.random(n) < 0.95), "age": rng.normal(40, 9, n)}), y
+
+
+@every
+def test_parts_of_dates_that_help_are_categories_of_the_same_column(name):
+    rows, y = shifts()
+    model = fitted(name, rows, y)
+    coding = model._posterior().reader.coding
+    if name not in DATED:  # normal densities with variances by class overstate rare indicators
+        assert coding.labels == ["when", "age"]
+        return
+    assert [code.part_names for code in coding.columns] == [["weekday", "hour"], []]
+    labels = model.coef_names_ if hasattr(model, "coef_names_") else coding.labels
+    assert sum("when weekday" in label for label in labels) == (
+        1 if name == "CategoricalNB" else 7 - (name in LEVELLED)
+    )
+    told = model.predict_proba(rows)
+    found = model.explain(rows[:50], of="yes", against="no")
+    np.testing.assert_allclose(found.total, model.decibans(rows[:50], against="no")[:, 1], atol=1e-8)
+    if model._posterior().splits:
+        assert list(found.columns) == ["when", "age"]
+    at = np.searchsorted(model.classes_, y)
+    assert -np.log(told[np.arange(len(y)), at]).mean() < 0.66
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    again = fitted(name, rows.iloc[shuffled], y[shuffled]).predict_proba(rows)
+    np.testing.assert_allclose(again, told, rtol=1e-6)
+    np.testing.assert_array_equal(deciban.loads(deciban.dumps(model)).predict_proba(rows), told)
+    by_dictionary = [{"when": cell.to_pydatetime(), "age": 40.0} for cell in rows["when"].dropna()[:5]]
+    np.testing.assert_allclose(
+        model.predict_proba(by_dictionary), model.predict_proba(rows.dropna()[:5].assign(age=40.0)), rtol=1e-9
+    )
+    missing = model.predict_proba(rows[:3].assign(when=None))
+    assert np.ptp(missing[:, 1]) < 0.3
+
+
+@every
+def test_no_part_of_dates_is_made_of_one_month_or_of_chance(name):
+    rows, y = shifts()
+    few = rows.assign(when=pd.Timestamp("2024-05-07") + pd.to_timedelta(np.arange(len(y)) % 24, unit="h"))
+    parts = fitted(name, few, y)._posterior().reader.coding.columns[0].part_names
+    assert set(parts) <= {"hour"}
+    chance = np.random.default_rng(1).permutation(y)
+    assert fitted(name, rows, chance)._posterior().reader.coding.columns[0].part_names == []
+
+
+@pytest.mark.parametrize("name", DATED)
+@pytest.mark.parametrize(
+    "change",
+    [{"unit": "duration"}, {"parts": "twice"}, {"parts": "levels"}, {"parts": "gap"}, {"parts": "named"}],
+    ids=str,
+)
+def test_forged_parts_of_dates_in_a_file_are_refused(name, change):
+    rows, y = shifts()
+    model = fitted(name, rows, y)
+    coding = model._posterior().reader.coding
+    code = coding.columns[0]
+    part = code.parts[0]
+    forged = {
+        "twice": (part, part),
+        "levels": (replace(part, levels=("Mon", "Funday", *part.levels[2:])), code.parts[1]),
+        "gap": (replace(part, gap=True), code.parts[1]),
+        "named": (replace(part, name="when moon"), code.parts[1]),
+    }
+    own = {"parts": forged[change["parts"]]} if "parts" in change else change
+    broken = replace(coding, columns=(replace(code, **own), *coding.columns[1:]))
+    if name == "LogisticRegression":
+        model._coding = broken
+    else:
+        model._state = model._state.with_reader(coding=broken)
+    with pytest.raises(ModelFileError):
+        deciban.loads(deciban.dumps(model))

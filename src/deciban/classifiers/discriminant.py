@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -32,7 +32,7 @@ from deciban.gaussian.joint import Axes, PooledGaussian, by_pattern, mixed, sing
 from deciban.models.em import left_out
 from deciban.models.model import Known, Spec, State, fixed_family
 from deciban.models.posterior import FamilyScores
-from deciban.rows.coding import GAUSSIAN
+from deciban.rows.coding import GAUSSIAN, GAUSSIAN_BY_CLASS, CodingRule
 from deciban.rows.readers import TableReader
 from deciban.rows.rows import ArrayRows, Rows
 from deciban.rows.sample import SIZE
@@ -59,6 +59,8 @@ SOLVED: dict[str, list] = {  # settings that LDA and QDA share
 
 class DiscriminantAnalysis(CodedColumns, Generative):
     """Base of the classifiers over joint Gaussians (or joint second moments)."""
+
+    _coding_rule: ClassVar[CodingRule] = GAUSSIAN
 
     @property
     def n_iter_(self) -> int:
@@ -104,7 +106,7 @@ class DiscriminantAnalysis(CodedColumns, Generative):
         return cls._from_parameters(given, class_prior, classes, feature_names, settings)
 
     def _reader(self) -> TableReader:
-        return TableReader(type(self).__name__, "dense", keeps_kind=True, rule=GAUSSIAN)
+        return TableReader(type(self).__name__, "dense", keeps_kind=True, rule=self._coding_rule)
 
     def _make_spec(self, family: Callable, **more: Any) -> Spec:
         prior = Prior(self.priors, sum="renormalised")
@@ -749,6 +751,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     [1]
     """
 
+    _coding_rule = GAUSSIAN_BY_CLASS
     _parameter_constraints: dict = {
         **SOLVED,
         "solver": [StrOptions({"svd", "eigen"})],
@@ -942,6 +945,7 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     [1]
     """
 
+    _coding_rule = GAUSSIAN_BY_CLASS
     _parameter_constraints: dict = {
         "priors": PRIORS,
         "blend": [Interval(Real, 0, 1, closed="both"), StrOptions({"loo"})],

@@ -95,6 +95,10 @@ class Column:
         """Some of the rows."""
         return replace(self, values=self.values[index])
 
+    def used_levels(self) -> Column:
+        """The same without levels that no cell has."""
+        return self if self.levels is None else _drop_unused(self.name, self.values, self.levels)
+
     def named(self) -> np.ndarray:
         """The cells themselves: numbers, or the levels that codes stand for, None for a missing one."""
         return self.values if self.levels is None else np.array([*self.levels, None], dtype=object)[self.values]

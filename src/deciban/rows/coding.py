@@ -3,6 +3,7 @@
 | column | LogisticRegression | discriminants | GaussianNB | BernoulliNB | CategoricalNB |
 |---|---|---|---|---|---|
 | numbers, days, seconds | themselves | themselves | themselves | above the median | up to ten levels, or ten cells |
+| month, weekday, hour of dates | as categories | of LDA and Fisher: as categories | – | as categories | levels |
 | categories, texts | 0 and 1 of each level but the most frequent | of each but the first | of each | of each | levels |
 | of > `MANY` levels those of < `RARE` rows | the same | share one column | the same | the same | the same |
 | truth values | 0 and 1 of one of the two | the same | of True | of True | levels |
@@ -13,6 +14,9 @@
 NaN and no level are no evidence; neither are the means of training, relative to the mean row. A missing cell of a
 column that had none in training is like a level that training did not have. Columns of free text, identifiers and
 columns without values are not used. A `Coding` is made of the training columns and does not change afterwards.
+
+Parts of dates are used where they say more about the class than the date as a number, see `date_parts`. QDA, RDA and
+GaussianNB do not use them: normal densities with variances by class overstate rare indicators.
 
 >>> import numpy as np
 >>> sex, age = Column("sex", np.array([0, 1, 1]), ["f", "m"]), Column("age", np.array([30.0, np.nan, 50.0]))
@@ -25,7 +29,7 @@ columns without values are not used. A `Coding` is made of the training columns 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -42,6 +46,7 @@ from deciban.display import cell_text
 from deciban.errors import DataError
 from deciban.rows.column_use import FEW as MANY
 from deciban.rows.column_use import drop_reason
+from deciban.rows.date_parts import PARTS, date_part, helpful_parts, part_name
 from deciban.rows.schema import level_codes, number_cells
 
 RARE = 10  # rows of a level that has a column of its own in discriminants, where a column has more than `MANY` levels
@@ -58,12 +63,14 @@ class CodingRule:
     rare: int = 0  # rows of a level with a column of its own, where there are more than `MANY` levels
     gaps: bool = False  # whether training rows without a category have the frequencies of its levels; else NaN
     filled: bool = False  # whether missing cells have an indicator, and cells without a value the means; else NaN
+    dates: bool = True  # whether dates have parts
     cells: int = 0  # of numbers: 2 of them (above the median or not); more: codes of levels or cells; 0: the numbers
 
 
 LINEAR = CodingRule("frequent", filled=True)
 GAUSSIAN = CodingRule("first", RARE, gaps=True)
-INDICATORS = CodingRule()
+GAUSSIAN_BY_CLASS = replace(GAUSSIAN, dates=False)
+INDICATORS = CodingRule(dates=False)
 BINARY = CodingRule(cells=2)
 LEVELS = CodingRule(cells=FEW)
 
@@ -84,10 +91,14 @@ class ColumnCode:
     cuts: tuple[float, ...] = ()  # between cells of numbers
     ends: tuple[float, ...] = field(default=(), compare=False)  # the least and the largest number, where there are cuts
     coded: bool = False  # whether it is one column of codes, −1 = missing
+    parts: tuple[ColumnCode, ...] = ()  # of dates, each a category
 
     @classmethod
-    def of(cls, column: Column, rule: CodingRule, w: np.ndarray | None = None) -> ColumnCode:
-        """The code of a training column; w: weights of its rows."""
+    def of(cls, column: Column, rule: CodingRule, w: np.ndarray | None = None, parts: Sequence[str] = ()) -> ColumnCode:
+        """The code of a training column; w: weights of its rows; `parts` of its dates."""
+        if parts:
+            each = (date_part(column, part) for part in parts)
+            return replace(cls.of(column, rule, w), parts=tuple(cls._of_part(one, rule, w) for one in each))
         truth = column.levels is not None and all(isinstance(level, (bool, np.bool_)) for level in column.levels)
         levels = (False, True) if truth else None if column.levels is None else tuple(column.levels)
         out = cls(str(column.name), levels, column.unit, coded=rule.cells > 2)
@@ -101,7 +112,15 @@ class ColumnCode:
             if rule.gaps and column.missing.any():
                 given = out.cells(column.at(np.flatnonzero(~column.missing)), 0)
                 out = replace(out, means=tuple(given.mean(axis=0).tolist()))
-        return out._filled(column, w) if rule.filled else out
+        return out._filled(column, w, bool(column.missing.any())) if rule.filled else out
+
+    @classmethod
+    def _of_part(cls, part: Column, rule: CodingRule, w: np.ndarray | None) -> ColumnCode:
+        """The code of a part of dates. That a date is missing is evidence of its number alone."""
+        used = part.used_levels()
+        if not rule.filled:
+            return cls.of(used, rule, w)
+        return cls.of(used, replace(rule, filled=False), w)._filled(used, w, False)
 
     def _of_numbers(self, column: Column, rule: CodingRule) -> ColumnCode:
         values = np.unique(number_cells(self, column, learning=True)[~column.missing]).astype(np.float64)
@@ -132,10 +151,10 @@ class ColumnCode:
         there = codes >= 0
         return int(np.bincount(codes[there], None if w is None else w[there], minlength=1).argmax())
 
-    def _filled(self, column: Column, w: np.ndarray | None) -> ColumnCode:
-        """With the means and deviations of the coded columns."""
+    def _filled(self, column: Column, w: np.ndarray | None, gap: bool) -> ColumnCode:
+        """With the means and deviations of the coded columns; `gap`: missing cells have an indicator."""
         missing = column.missing
-        out = replace(self, gap=bool(missing.any()))
+        out = replace(self, gap=gap)
         if self.levels is None:
             given = np.asarray(column.values[~missing], dtype=np.float64)
             fill = _average(given, None if w is None else w[~missing])
@@ -143,6 +162,9 @@ class ColumnCode:
         if not out.width:  # a column of one level
             return out
         cells = out.cells(column, len(missing))
+        if not gap and missing.any():  # then they have the means of the others
+            there = np.flatnonzero(~missing)
+            cells[missing] = _average(cells[there], None if w is None else w[there])
         means = _average(cells, w)
         scales = np.sqrt(_average((cells - means) ** 2, w))
         scales = np.where(scales > CONSTANT * np.abs(means), scales, 1.0)
@@ -161,6 +183,11 @@ class ColumnCode:
     @cached_property
     def labels(self) -> list[str]:
         """Names of the coded columns."""
+        return [*self._own_labels, *(label for part in self.parts for label in part.labels)]
+
+    @cached_property
+    def _own_labels(self) -> list[str]:
+        """Those of the column itself, without parts."""
         if not self.used:
             return []
         if self.coded:
@@ -177,6 +204,11 @@ class ColumnCode:
         """The levels that have an indicator of their own."""
         without = {self.reference, *self.rare}
         return [code for code in range(len(self.levels or ())) if code not in without]
+
+    @cached_property
+    def part_names(self) -> list[str]:
+        """Which parts of dates there are."""
+        return [part.name.removeprefix(part_name(self.name, "")) for part in self.parts]
 
     @property
     def level_names(self) -> tuple:
@@ -197,9 +229,14 @@ class ColumnCode:
 
     def cells(self, column: Column | None, n: int, learning: bool = False) -> np.ndarray:
         """The coded columns (n, width); None: the column is missing in every row."""
-        column = Column(self.name, np.full(n, np.nan)) if column is None else column
+        column = Column(self.name, np.full(n, np.nan), unit=self.unit) if column is None else column
         if self.levels is None:
-            return self._numbers(column, learning)
+            own = self._numbers(column, learning)
+            if not self.parts:
+                return own
+            dates = Column(self.name, np.asarray(number_cells(self, column, learning), dtype=np.float64))
+            each = zip(self.parts, self.part_names, strict=True)
+            return np.hstack([own, *(part.cells(date_part(dates, name), n, learning) for part, name in each)])
         if column.levels is None:
             number_cells(self, column, learning)  # its unit, and infinities
         codes = level_codes(self, column, UNSEEN)
@@ -249,6 +286,7 @@ class ColumnCode:
         finite = all(isinstance(v, float) and np.isfinite(v) for v in numbers) and all(v > 0 for v in self.scales)
         return (
             finite
+            and (not self.parts or (self.unit == "date" and self._sound_parts()))
             and len(self.place) == len(levels)
             and -1 <= self.reference < max(len(levels), 1)
             and (not self.rare or (set(self.rare) < set(range(len(levels))) and len(set(self.rare)) == len(self.rare)))
@@ -258,8 +296,21 @@ class ColumnCode:
             and list(self.cuts) == sorted(self.cuts)
             and len(self.ends) == 2 * bool(self.cuts)
             and (not self.gap or bool(self.means))
-            and all(len(own) in (0, self.width) for own in (self.means, self.scales))
+            and all(len(own) in (0, len(self._own_labels)) for own in (self.means, self.scales))
             and self.unit in frames.UNITS
+        )
+
+    def _sound_parts(self) -> bool:
+        return all(
+            isinstance(part, ColumnCode)
+            and name in PARTS
+            and part.used
+            and part.levels is not None
+            and set(part.levels) <= set(PARTS[name])
+            and not (part.parts or part.gap)
+            and (part.coded, bool(part.scales)) == (self.coded, bool(self.scales) and part.width > 0)
+            and part.sound()
+            for part, name in zip(self.parts, self.part_names, strict=True)
         )
 
 
@@ -275,12 +326,25 @@ class Coding:
     columns: tuple[ColumnCode, ...]
 
     @classmethod
-    def of(cls, columns: Sequence[Column], rule: CodingRule, w: np.ndarray | None = None) -> tuple[Coding, list[str]]:
-        """(the coding of training columns, notes on those that are not used); w: weights of the rows."""
+    def of(
+        cls,
+        columns: Sequence[Column],
+        rule: CodingRule,
+        w: np.ndarray | None = None,
+        classes: Callable[[], np.ndarray] | None = None,
+    ) -> tuple[Coding, list[str]]:
+        """(the coding of training columns, notes on those that are not used); w: weights of the rows; classes(): their
+        class codes, by which parts of dates are chosen."""
         codes, notes = [], []
+        y = (
+            classes()
+            if classes is not None and rule.dates and any(column.unit == "date" for column in columns)
+            else None
+        )
         for column in columns:
             why = drop_reason(column) if column.levels is not None or column.missing.all() else ""
-            code = ColumnCode(str(column.name), used=False) if why else ColumnCode.of(column, rule, w)
+            parts = () if y is None or column.unit != "date" else helpful_parts(column, y, w)
+            code = ColumnCode(str(column.name), used=False) if why else ColumnCode.of(column, rule, w, parts)
             if not (why or code.used):
                 why, code = f"has no level of {rule.rare} rows", ColumnCode(code.name, used=False)
             codes.append(code)
@@ -325,7 +389,7 @@ class Coding:
     @cached_property
     def scales(self) -> np.ndarray | None:
         """Standard deviations of the coded columns in training, 1 where it is 0, (d,); None: they are not known."""
-        found = [scale for code in self.columns for scale in code.scales]
+        found = [scale for code in self.columns for one in (code, *code.parts) for scale in one.scales]
         return np.array(found) if found else None
 
     @cached_property

@@ -467,7 +467,7 @@ class TableReader(ArrayReader):
         reader, notes = self, list[str]()
         if first:
             weights = inputs.weights(w, np.zeros(n))
-            coding, notes = Coding.of(columns, self.rule, weights)
+            coding, notes = Coding.of(columns, self.rule, weights, lambda: inputs.labels(found, None)[1])
             reader = replace(self.of_coding(coding), target=frames.target_name(y), library=frames.library(rows))
         x, absent = reader.coded.read(columns, n, learning=True)
         reader._warn_of_columns(absent, new)
@@ -525,7 +525,7 @@ class TableReader(ArrayReader):
     def level_names(self) -> list[Sequence] | None:
         if self.coding is None or self.block != "codes":
             return None
-        return [code.level_names for code, _ in self.coding.groups]
+        return [one.level_names for code, _ in self.coding.groups for one in (code, *code.parts)]
 
     @property
     def fills_columns(self) -> bool:
@@ -551,7 +551,16 @@ class TableReader(ArrayReader):
         return out
 
     def model_cells(self, X: Any, x: Block) -> np.ndarray:
-        return self.cells(X, x) if self.block == "codes" else super().cells(X, x)
+        if self.coding is None or self.block != "codes":
+            return super().cells(X, x)
+        shown, each = self.cells(X, x), self.coding.groups
+        widths = [code.width for code, _ in each]
+        out = np.repeat(shown, widths, axis=1)
+        for column, (code, at) in enumerate(each):
+            for j, part in enumerate(code.parts, start=at.start + 1):
+                levels = np.array([*part.level_names, None], dtype=object)
+                out[:, j] = levels[x.values[:, j]] if isinstance(x, Codes) else shown[:, column]
+        return out
 
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
         if self.coding is None:
