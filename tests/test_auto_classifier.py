@@ -131,6 +131,14 @@ def test_identifiers_are_dropped_with_a_warning_and_may_be_there_later():
     assert model.predict(X[["calls", "town", "age", "id"]]).tolist() == model.predict(X).tolist()
 
 
+def test_columns_may_be_named_by_numbers():
+    X, y = blobs()
+    frame = pd.DataFrame(X)
+    model = AutoClassifier(NAMED).fit(frame, y)
+    np.testing.assert_allclose(model.predict_proba(frame), AutoClassifier(NAMED).fit(X, y).predict_proba(X), rtol=1e-9)
+    assert len(deciban.compare(frame, y, NAMED).trials) == 3
+
+
 def test_a_column_that_knows_the_outcome_is_named():
     X, y = people()
     X["late"] = np.where(y == "yes", 1.0, 0.0) + np.random.default_rng(0).normal(size=len(y)) * 0.01

@@ -356,6 +356,12 @@ class AutoClassifier(Ensemble):
     def _additive(self) -> bool:
         return self.updatable
 
+    def _given_models(self) -> list[tuple[str, Any]]:
+        try:
+            return super()._given_models()
+        except DataError:  # the error of `fit`
+            return []
+
     def _named_models(self) -> list[tuple[str, Any]]:
         automatic = isinstance(self.models, str)
         names = dict.fromkeys((*AUTO_TABLES, *AUTO_UPDATABLE, *AUTO_COUNTS, *AUTO_TEXTS))

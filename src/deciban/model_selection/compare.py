@@ -173,7 +173,8 @@ def select_columns(X: Any, names: list[Any]) -> Any:
         return X.only(names)
     if not frames.is_frame(X):
         return np.asarray(X)[:, names]
-    return nw.from_native(X, eager_only=True).select(names).to_native()
+    place = {name: j for j, name in enumerate(frames.names(X))}  # names may be numbers
+    return nw.from_native(X, eager_only=True)[:, [place[name] for name in names]].to_native()
 
 
 def _columns(X: Any) -> list[tuple[Any, frames.Column | str]]:
