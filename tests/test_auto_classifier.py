@@ -134,8 +134,8 @@ def test_identifiers_are_dropped_with_a_warning_and_may_be_there_later():
 def test_columns_may_be_named_by_numbers():
     X, y = blobs()
     frame = pd.DataFrame(X)
-    model = AutoClassifier(NAMED).fit(frame, y)
-    np.testing.assert_allclose(model.predict_proba(frame), AutoClassifier(NAMED).fit(X, y).predict_proba(X), rtol=1e-9)
+    model = AutoClassifier(NAMED[::2]).fit(frame, y)
+    np.testing.assert_allclose(model.predict_proba(frame), AutoClassifier(NAMED[::2]).fit(X, y).predict_proba(X), rtol=1e-9)
     assert len(deciban.compare(frame, y, NAMED).trials) == 3
 
 
