@@ -1,7 +1,6 @@
 // Pieces of counted rows → the rows of a CSR matrix: numbers become columns, columns are sorted within each row.
 #pragma once
 #include <cmath>
-#include <stdexcept>
 #include "kernels/text/tokenizer.hpp"
 
 namespace deciban::text {
@@ -16,7 +15,7 @@ inline void survey(const CountedRows& piece, const u32* column, bool binary, std
       if (at == nothing) continue;
       ++kept;
       if (total == nullptr) continue;
-      if (at >= columns) throw std::invalid_argument("a total of every column is needed");
+      if (at >= columns) refuse("a total of every column is needed");
       total[at] += binary ? 1 : cell->count;
     }
     length[i] = kept;
@@ -37,7 +36,7 @@ void fill(const CountedRows& piece, const u32* column, u32 columns, bool binary,
       if (at != nothing) room[n++] = static_cast<u64>(at) << 32 | cell->count;
     }
     const u64* row = radix(room.data(), room.data() + most, n, 32, bits_of(columns), [](u64 v) { return v; });
-    if (static_cast<std::int64_t>(n) != indptr[i + 1] - indptr[i]) throw std::invalid_argument("room for the cells of each row is needed");
+    if (static_cast<std::int64_t>(n) != indptr[i + 1] - indptr[i]) refuse("room for the cells of each row is needed");
     std::int32_t* index = indices + indptr[i];
     V* value = data + indptr[i];
     for (std::size_t j = 0; j < n; ++j) {

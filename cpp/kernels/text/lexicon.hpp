@@ -1,12 +1,16 @@
 // Tokens ↔ numbers. One number per token, and per pair (n-gram, next word): an n-gram is its first n − 1 words and the last.
 #pragma once
 #include <algorithm>
+#include <stdexcept>
 #include "kernels/core/huge_pages.hpp"
 #include "kernels/text/utf8.hpp"
 
 namespace deciban::text {
 
 constexpr u32 nothing = 0xFFFFFFFFu;
+
+// Refuse an argument; no part of the loops that call it, which stay in few registers.
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(const char* why) { throw std::invalid_argument(why); }
 
 inline u64 load64(const char* p) {
   u64 v;

@@ -2,8 +2,8 @@
 //
 // A table of words has, for word j, cells [start[j], start[j + 1]): the classes that have the word, and a number for each.
 #pragma once
+#include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include "kernels/text/tokenizer.hpp"
 
 namespace deciban::text {
@@ -45,20 +45,21 @@ struct Scorer {
         }
       const u32 j = column[cell->id];
       if (j >= words) {
-        if (j != nothing) throw std::invalid_argument("column must hold numbers of words");
+        if (j != nothing) refuse("column must hold numbers of words");
         continue;
       }
       const double x = worth(value, cell->count) * (scale == nullptr ? 1.0 : size * scale[j]);
       sum += x;
       const std::int64_t first = start[j], last = start[j + 1];
-      if (first < 0 || last > cells) throw std::invalid_argument("start must hold numbers of cells");
+      if (first < 0 || last > cells) refuse("start must hold numbers of cells");
       if (last - first == static_cast<std::int64_t>(k)) {  // a word of all classes, as common words are: no need to look which
         const double* all = weight + first;
         for (std::size_t c = 0; c < k; ++c) out[c] += x * all[c];
       } else {
         for (std::int64_t p = first; p < last; ++p) {
-          if (static_cast<std::size_t>(label[p]) >= k) throw std::invalid_argument("label must hold numbers of classes");
-          out[label[p]] += x * weight[p];
+          const auto c = static_cast<u32>(label[p]);
+          if (c >= k) refuse("label must hold numbers of classes");
+          out[c] += x * weight[p];
         }
       }
     }
@@ -86,7 +87,7 @@ class ClassWords {
     rows.clear();
     for (std::size_t r = from; r < to; ++r)
       for (std::int64_t p = indptr[order[r]]; p < indptr[order[r] + 1]; ++p) {
-        if (static_cast<std::size_t>(indices[p]) >= place.size()) throw std::invalid_argument("indices must hold numbers of columns");
+        if (static_cast<std::size_t>(indices[p]) >= place.size()) refuse("indices must hold numbers of columns");
         u32& at = place[static_cast<std::size_t>(indices[p])];
         if (at == nothing) {
           at = static_cast<u32>(word.size());

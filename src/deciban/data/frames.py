@@ -388,7 +388,12 @@ def missing_rows(y: Any) -> list[int]:
     [1, 2]
     """
     labels = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else y
-    return [row for row, label in enumerate(labels) if is_missing(label)] if isinstance(labels, (list, tuple)) else []
+    if not isinstance(labels, (list, tuple)) or set(map(type, labels)) <= PRESENT:
+        return []
+    return [row for row, label in enumerate(labels) if is_missing(label)]
+
+
+PRESENT = {str, int, bool, bytes}  # types of labels that no missing one has
 
 
 def is_installed(library: str) -> bool:
