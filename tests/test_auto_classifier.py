@@ -135,7 +135,9 @@ def test_columns_may_be_named_by_numbers():
     X, y = blobs()
     frame = pd.DataFrame(X)
     model = AutoClassifier(NAMED[::2]).fit(frame, y)
-    np.testing.assert_allclose(model.predict_proba(frame), AutoClassifier(NAMED[::2]).fit(X, y).predict_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(
+        model.predict_proba(frame), AutoClassifier(NAMED[::2]).fit(X, y).predict_proba(X), rtol=1e-9
+    )
     assert len(deciban.compare(frame, y, NAMED).trials) == 3
 
 

@@ -58,6 +58,7 @@ from sklearn.utils._param_validation import (  # noqa: F401
 )
 
 from deciban import decision, engines, ops
+from deciban.classifiers.row_scorer import RowScorer
 from deciban.data import frames
 from deciban.data.blocks import Block, Table
 from deciban.decision import AdaptedPriors, check_priors
@@ -221,6 +222,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Whether columns that rows lack count as missing in every row."""
         return False
 
+    def _cell_reader(self, columns: Sequence[str]) -> Any:
+        """A `CellReader` of rows with these columns; None: rows are read like frames."""
+        return None
+
     def _adds_rows(self) -> bool:
         """Whether the model is an additive tally, fitted or not: rows can be added to it and taken away."""
         return False
@@ -270,6 +275,32 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def predict(self, X, *, priors=None) -> np.ndarray:
         """The most probable class of each row."""
         return self._posterior(priors).labels(X)
+
+    def row_scorer(self, columns=None) -> RowScorer:
+        """A scorer of single rows, which resolves the columns once: for services that answer row by row.
+
+        It answers for the model as it is now: rows that the model learns afterwards do not change it.
+
+        Parameters
+        ----------
+        columns : sequence of texts or None
+            The names of the cells of a row, in their order; None: the columns of training.
+
+        Returns
+        -------
+        RowScorer
+            With `predict_proba(row)` and `predict(row)`, where a row is a sequence of cells in this order, or a
+            dictionary with these names.
+
+        Examples
+        --------
+        >>> from deciban import MixedNB
+        >>> model = MixedNB(alpha=1).fit({"sky": ["grey", "blue", "grey"], "wind": [3.0, 1.0, 4.0]}, ["a", "b", "a"])
+        >>> scorer = model.row_scorer(["wind", "sky"])
+        >>> scorer.predict([2.0, "grey"]), scorer.predict({"sky": "grey", "wind": None})
+        ('a', 'a')
+        """
+        return RowScorer(self, columns)
 
     def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
         """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
@@ -1097,6 +1128,9 @@ class Generative(Classifier):
     def _posterior(self, priors: Any = None) -> Any:
         posterior = self._fitted_state().posterior
         return posterior if priors is None else posterior.under(priors)
+
+    def _cell_reader(self, columns: Sequence[str]) -> Any:
+        return self._fitted_state().reader.cell_reader(columns)
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Block:
         return self._fitted_state().reader.read_batch(rows, columns)

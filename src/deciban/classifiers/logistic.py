@@ -365,6 +365,9 @@ class LogisticRegression(Classifier):
     def _units(self) -> dict[Any, str]:
         return self._reader().units
 
+    def _cell_reader(self, columns: Sequence[str]) -> Any:
+        return self._posterior().reader.cell_reader(columns)
+
     def _is_coded(self) -> bool:
         return "_coding" in self.__dict__
 

@@ -655,7 +655,7 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
         return empty(name, len(values))
     unit = next(iter(kinds & set(MICROSECONDS)), "")
     try:
-        return Column(name, np.array([*(_number_of(level, unit) for level in levels), np.nan])[codes], unit=unit)
+        return Column(name, np.array([*(number_of_unit(level, unit) for level in levels), np.nan])[codes], unit=unit)
     except OverflowError:
         raise DataError(
             f"column `{name}` holds an integer that is too large for a float (more than 1e308)\n\n"
@@ -675,7 +675,7 @@ def _kind(value: Any) -> str:
     return "other"
 
 
-def _number_of(value: Any, unit: str) -> float:
+def number_of_unit(value: Any, unit: str) -> float:
     """A number, date or duration as a number of its unit."""
     if not unit:
         return float(value)

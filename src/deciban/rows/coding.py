@@ -242,7 +242,7 @@ class ColumnCode:
         codes = level_codes(self, column, UNSEEN)
         if self.coded:
             return np.where(codes < 0, -1, codes)[:, None]
-        return self._indicators(learning or bool(self.scales))[codes]
+        return self.indicators(learning or bool(self.scales))[codes]
 
     def _numbers(self, column: Column, learning: bool) -> np.ndarray:
         if column.levels and all(isinstance(level, (bool, np.bool_)) for level in column.levels):
@@ -256,7 +256,7 @@ class ColumnCode:
         out = np.where(missing, self.means[0], x)[:, None] if self.means else x[:, None]
         return np.column_stack([out, missing]) if self.gap else out
 
-    def _indicators(self, filled: bool) -> np.ndarray:
+    def indicators(self, filled: bool) -> np.ndarray:
         """The coded columns of each level, then of an unseen one and of a missing cell, (levels + 2, width)."""
         assert self.levels is not None
         out = np.full((len(self.levels) + 2, self.width), np.nan)

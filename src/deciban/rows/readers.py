@@ -33,11 +33,12 @@ from deciban.data.blocks import Block, Codes, Mixed, Reals
 from deciban.data.frames import Column, column_label, column_labels
 from deciban.display import format_list, is_missing
 from deciban.engines import threads
-from deciban.errors import ColumnWarning, DataError, closest, levels_up
+from deciban.errors import ColumnWarning, DataError, closest, did_you_mean, levels_up
 from deciban.rows import inputs
 from deciban.rows.coding import LINEAR, Coding, CodingRule, is_plain
 from deciban.rows.inputs import column_notes, missing_labels_named, raise_missing_labels
 from deciban.rows.labels import several_types
+from deciban.rows.row_cells import CellReader
 from deciban.rows.rows import ColumnRoles
 from deciban.rows.schema import Schema
 
@@ -142,6 +143,21 @@ class ArrayReader:
 
     def with_schema(self, schema: None) -> ArrayReader:
         return self
+
+    def cell_reader(self, columns: Sequence[str]) -> CellReader | None:
+        """A reader of the cells of single rows in these columns; None: there is none. Absent columns raise an error,
+        or a warning where they count as missing."""
+        if self.names is None:
+            return None
+        absent = [name for name in self.names if name not in set(columns)]
+        if absent:
+            hint = did_you_mean(absent[0], columns) or f"the columns of training are {format_list(self.columns)}"
+            raise DataError(f"{format_list(absent)} {_is(absent)} not among the columns\n\nhint: {hint}")
+        new = [name for name in columns if name not in set(self.names)]
+        warn_of_columns([], new, self.columns, {self.target, *self.ignored}, False)
+        if self.block == "codes":
+            return None
+        return CellReader.of_numbers(self.names.tolist(), columns, 0.0 if self.block == "counts" else -np.inf)
 
     def output(self, X: Any) -> ArrayKind:
         """The type of array that predictions for X are returned as."""
@@ -361,6 +377,14 @@ class ColumnReader:
         columns = batches.columns(batch, roles.features, kinds)
         return self.known.read(columns, batch.num_rows, learning=True)[0]
 
+    def cell_reader(self, columns: Sequence[str]) -> CellReader | None:
+        if self._unnamed:
+            return None
+        known = self.known.names
+        absent = [name for name in known if name not in set(columns)]
+        self._warn_of_columns(absent, [name for name in columns if name not in set(known)])
+        return CellReader.of_schema(self.known, columns)
+
     def of_columns(self, roles: ColumnRoles) -> ColumnReader:
         names = np.array(roles.features, dtype=object)
         return replace(self, schema=None, names=names, library="pyarrow", ignored=(), target=roles.target)
@@ -501,6 +525,13 @@ class TableReader(ArrayReader):
         if self.coding is None:
             return super().read_batch(batch, columns)
         return self.coding.read(batches.columns(batch, columns), batch.num_rows)[0]
+
+    def cell_reader(self, columns: Sequence[str]) -> CellReader | None:
+        if self.coding is None:
+            return super().cell_reader(columns)
+        absent = [code.name for code in self.coding.columns if code.used and code.name not in set(columns)]
+        self._warn_of_columns(absent, [name for name in columns if name not in set(self.coding.names)])
+        return CellReader.of_coding(self.coding, columns)
 
     def reordered(self, other: ArrayReader, order: Sequence[int]) -> ArrayReader:
         return replace(super().reordered(other, order), coding=other.coding)
