@@ -108,7 +108,7 @@ def model_parts(model: Any) -> list[Any]:
     known = [getattr(state.known, field.name) for field in dataclasses.fields(state.known)]
     reader = [getattr(state.reader, name) for name in state.reader.LEARNED]
     sample = None if state.sample is None else state.sample.stored()
-    return [*out, *known, *reader, state.classes, state.tally, state.calibration, state.weights, sample]
+    return [*out, *known, *reader, state.classes, state.tally, state.calibration, state.weights, state.tables, sample]
 
 
 def texts_and_frames() -> Iterator[Any]:

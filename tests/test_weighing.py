@@ -48,7 +48,9 @@ def fitted(model, k: int = 3, **more):
     return clone(model).fit(x, y), x, y
 
 
-def objective_of(x, y, k: int, by_class: bool, sparse_rows: bool = False, seed: int = 0) -> Objective:
+def objective_of(
+    x, y, k: int, by_class: bool, sparse_rows: bool = False, seed: int = 0, singles: int | None = None
+) -> Objective:
     """Of rows in two pieces, with weights and a prior of their own."""
     f, rng = Bernoulli(), np.random.default_rng(seed)
     block = block_of(x)
@@ -58,7 +60,7 @@ def objective_of(x, y, k: int, by_class: bool, sparse_rows: bool = False, seed: 
         rows = block.rows(start, stop)
         part = SparseEvidence(evidence, rows) if sparse_rows else DenseEvidence(evidence, rows, kept=True)
         pieces.append(WeightedRows(part, y[start:stop], w[start:stop]))
-    layout = ParameterLayout(k, x.shape[1], by_class)
+    layout = ParameterLayout(k, x.shape[1], by_class, x.shape[1] if singles is None else singles)
     return Objective(pieces, decision.log_prior(np.arange(1.0, k + 1)), layout, rng.uniform(0.5, 2.0, layout.size))
 
 
@@ -125,7 +127,7 @@ def test_evidence_of_a_column_is_its_part_up_to_what_classes_share(family):
 def test_weights_are_the_least_of_the_loss_under_their_penalties(k):
     x, y = bits(n=200, k=k)
     x[:, 1] = y == 0
-    f = replace(objective_of(x, y, k, k > 2), ridge=np.ones(ParameterLayout(k, 5, k > 2).size))
+    f = replace(objective_of(x, y, k, k > 2), ridge=np.ones(ParameterLayout(k, 5, k > 2, 5).size))
     answer = weighing.minimise(f, np.zeros(f.layout.size))
     under = with_strength(f, answer.internal.strengths)
     best = minimize(under.slope, np.zeros(f.layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 500})
@@ -163,7 +165,7 @@ def test_naive_bayes_is_a_nearer_start_than_nothing():
 
 def test_the_start_is_the_least_of_temperature_and_biases():
     x, y = bits(n=200, k=3)
-    f = replace(objective_of(x, y, 3, True), ridge=np.ones(ParameterLayout(3, 5, True).size))
+    f = replace(objective_of(x, y, 3, True), ridge=np.ones(ParameterLayout(3, 5, True, 5).size))
     start, free = weighing.fit_temperature(f), [0, -3, -2, -1]
     np.testing.assert_allclose(f.slope(start)[1][free], 0.0, atol=1e-4)
     assert not np.delete(start, free).any()

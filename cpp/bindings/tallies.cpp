@@ -101,6 +101,8 @@ static void bind_csr(nb::module_& m) {
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "n"_a, "mean"_a, "m2"_a, Free());
 }
 
+constexpr Size most_cells = Size{1} << 28;  // of a joint table
+
 // Refuse pairs of columns whose counts do not fit into rows of `width` cells.
 static void check_pairs(const Offsets& levels, const Offsets& start, Size d, Size width) {
   check_size(levels, {d}, "levels");
@@ -141,6 +143,33 @@ static void bind_codes(nb::module_& m) {
           check(kernels_of<Kernel>().pairs(cells, view(y, w, cells.n, k), k, levels.data(), start.data(), width, table.data()),
                 "x has a code that is no level");
         }, "x"_a, "y"_a, "w"_a.none(), "levels"_a, "start"_a, "table"_a, Free());
+  m.def("table_gains", [](Matrix<C> x, Codes y, Codes fold, Vector<double> w, Vector<double> mass, Table<2> p, Offsets offset, Table<3> theta,
+                          Offsets members, Offsets start, double most, OutTable<2> out) {
+          const auto cells = view<C>(x);
+          const Size k = length(p, 1), folds = length(theta, 0), width = length(theta, 1), sets = length(out, 0);
+          check_size(p, {cells.n, k}, "p");
+          check_size(w, {cells.n}, "w");
+          check_size(mass, {cells.n}, "mass");
+          check_size(fold, {cells.n}, "fold");
+          if (!in_range(fold.data(), cells.n, folds)) refuse_codes("fold", folds);
+          check_offsets(offset, cells.d, width, "offset");
+          check(offset.data()[cells.d] == width, "theta of all levels is needed");
+          check_size(theta, {folds, width, k}, "theta");
+          check_offsets(start, sets, length(members, 0), "start");
+          check_size(out, {sets, 2}, "out");
+          for (Size s = 0; s < sets; ++s) {
+            Size size = 1;
+            check(start.data()[s] < start.data()[s + 1], "every set needs a column");
+            for (Size i = start.data()[s]; i < start.data()[s + 1]; ++i) {
+              const std::int64_t j = members.data()[i];
+              check(j >= 0 && j < cells.d, "members must be columns");
+              check(!__builtin_mul_overflow(size, offset.data()[j + 1] - offset.data()[j], &size) && size <= most_cells,
+                    "a table has too many cells");
+            }
+          }
+          const FoldRows rows{view(y, Doubles(), cells.n, k).y, fold.data(), w.data(), mass.data(), p.data(), cells.d, k, folds, most};
+          kernels_of<Kernel>().table_gains(cells, rows, offset.data(), theta.data(), members.data(), start.data(), sets, out.data());
+        }, "x"_a, "y"_a, "fold"_a, "w"_a, "mass"_a, "p"_a, "offset"_a, "theta"_a, "members"_a, "start"_a, "most"_a, "out"_a, Free());
 }
 
 void bind_tallies(nb::module_& m) {

@@ -31,6 +31,8 @@ struct CodeTallies {
   bool (*crosstab)(Dense<C> x, Labels rows, const std::int64_t* offset, double* table);
   bool (*pairs)(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
                 double* table);
+  void (*table_gains)(Dense<C> x, const FoldRows& rows, const std::int64_t* offset, const double* theta,
+                      const std::int64_t* members, const std::int64_t* start, Size sets, double* out);
 };
 
 template <class T>

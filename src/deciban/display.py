@@ -124,6 +124,9 @@ class EvidenceTable:
 UNEQUAL = (float, np.floating, np.datetime64, np.timedelta64, Decimal)  # types with a value that is not itself
 
 
+MISSING = "(missing)"  # the level of missing cells
+
+
 def is_missing(cell: Any) -> bool:
     """Whether a cell is missing: None, NaN, NaT or a frame's own NA. (Of a whole column: `frames.Column.missing`.)
 

@@ -159,6 +159,7 @@ MIXED_SETTINGS = {
     "unseen": ["reserve"],
     **OF_CLASSES,
     "weights": ["discriminative"],
+    "interactions": ["auto"],
     "average": ["subsets"],
     "inclusion": [{"u": 0.9}],
 }

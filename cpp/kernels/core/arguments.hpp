@@ -55,6 +55,15 @@ struct Students {
   Size k, d;
 };
 
+// tallies: rows in folds, with their classes, weights (w in counts, mass in a loss) and P(class) (n, k); of d columns.
+// Evidence is at most `most` nats.
+struct FoldRows {
+  const std::int32_t *y, *fold;
+  const double *w, *mass, *p;
+  Size d, k, folds;
+  double most;
+};
+
 // digests
 using Word = std::uint64_t;
 

@@ -1,5 +1,6 @@
 #include "dispatch/kernels.hpp"
 #include "kernels/tallies/crosstab.hpp"
+#include "kernels/tallies/joint_tables.hpp"
 #include "kernels/tallies/moments.hpp"
 #include "kernels/tallies/pair_counts.hpp"
 #include "kernels/tallies/scatter.hpp"
@@ -33,7 +34,7 @@ static CsrTallies<T> of_csr() {
 
 template <class C>
 static CodeTallies<C> of_codes() {
-  return {.code_range = code_range<C>, .crosstab = crosstab<C>, .pairs = pairs<C>};
+  return {.code_range = code_range<C>, .crosstab = crosstab<C>, .pairs = pairs<C>, .table_gains = table_gains<C>};
 }
 
 TallyKernels tally_kernels() {

@@ -779,8 +779,8 @@ def without_weights(what: str) -> Callable[[Callable], Any]:
     """Decorator of methods that are not available with feature weights; `what` is the reason."""
 
     def refuse(model: Any) -> None:
-        if model._spec().feature_weights:
-            raise FixedWeightsError(what)
+        if setting := model._spec().weighted_by:
+            raise FixedWeightsError(what.format(setting=setting))
 
     return lambda method: MethodUnless(method, refuse)
 
@@ -853,7 +853,8 @@ class Generative(Classifier):
                 spec.check(rows.classes, rows.reader, rows)
             pruned = state.pruned()
             rows = rows.with_schema(pruned.reader.schema)
-            state = second_stage.fitted(fill_missing(pruned, rows))
+            state = second_stage.with_settled_tables(fill_missing(pruned, rows), rows)
+            state = second_stage.fitted(state)
         self._check_complete(state)
         return state if spec.keep_rows else state.adjusted(sample=None)
 
@@ -917,18 +918,28 @@ class Generative(Classifier):
             rows = ArrayRows(found.reader, all_classes, table, X)
             spec.check(all_classes, found.reader, None)
             if before is None:
-                _, state = self._tallied(spec, rows)
+                first, state = self._tallied(spec, rows)
+                state = second_stage.with_settled_tables(state, first)
             else:
                 check_ledger(spec.ledger, before.ledger)
-                tally_pass = TallyPass(spec, before.known)
-                more = rows.total(tally_pass, tally_pass.size(table))
                 sample = rows.with_sample(spec.sample_size).sample if spec.sample_size else None
-                new = State(spec, found.reader, all_classes, more, before.known, sample=sample)
-                state = before.with_spec(spec).plus(new)
+                state = self._plus_rows(before.with_spec(spec), rows, sample)
             self._adopt(replace(state, closed=closed).pruned())
         if found.notes is not None and found.reader.coding is not None:  # columns that are never read
             warn_of_odd_columns(found.notes(codes, all_classes))
         return self
+
+    def _plus_rows(self, before: State, rows: ArrayRows, sample: Any) -> State:
+        """The state with more rows, of which there is a sample."""
+        tally_pass = TallyPass(before.spec, before.known)
+        more = rows.total(tally_pass, tally_pass.size(rows.table))
+        new = State(before.spec, rows.reader, rows.classes, more, before.known, sample=sample)
+        state = before.plus(new)
+        if second_stage.is_open(state):  # too many rows for the sample: tables are settled before, and all are counted
+            if before.n.any():
+                return self._plus_rows(second_stage.settled(before), rows, sample)
+            return second_stage.with_settled_tables(state, rows)
+        return state
 
     def forget(self, X, y, sample_weight=None) -> Self:
         """Remove rows from the model: the state is that of a model never trained on them.
@@ -1035,7 +1046,7 @@ class Generative(Classifier):
                 "hint: fit both on the same columns"
             )
         self._check_mergeable(other)
-        both = mine.with_spec(self._spec()).plus(theirs.with_spec(other._spec()))
+        both = second_stage.plus(mine.with_spec(self._spec()), theirs.with_spec(other._spec()))
         both.spec.check(both.classes, both.reader, None)
         return self._copy()._adopt(both)
 
@@ -1059,7 +1070,7 @@ class Generative(Classifier):
         spec, learned = self._spec(), self.__sklearn_is_fitted__()
         if spec.second_stage and (not spec.keep_rows or (learned and self._state.sample is None)):
             needs = [f"{name}={spec.settings[name]!r}" for name in spec.tune] + ["calibrate=True"] * spec.calibrate
-            needs += ["weights='discriminative'"] * spec.feature_weights
+            needs += [spec.weighted_by] * bool(spec.weighted_by)
             tuned = ", or fix the setting to a number (see `tuned_`)" if spec.tune else ""
             raise NotAdditiveError(
                 f"{format_list(needs, quote='')} {'is' if len(needs) == 1 else 'are'} fitted to a sample of the "
@@ -1259,14 +1270,14 @@ class Generative(Classifier):
         state = self._fitted_state()
         family, p = state.family, state.params
         hint = "LinearDiscriminantAnalysis, MultinomialNB, PoissonNB and BernoulliNB are"
-        if degree < 2 and state.weights is None and family.linear(p, 2) is not None:
+        if degree < 2 and not state.spec.weighted_by and family.linear(p, 2) is not None:
             hint = "as_logistic(degree=2) has squares and products of columns, too"
         columns = [state.reader.columns[j] for j in family.nonlinear_columns(p, degree)]
         of = f": {format_list(columns)} {'is' if len(columns) == 1 else 'are'} not" if columns else ""
         return DataError(f"the posterior of this {type(self).__name__} is not linear in x{of}\n\nhint: {hint}")
 
     @without_weights(
-        "weights='discriminative' depend on every row: none can be left out in closed form\n\n"
+        "{setting} fits weights to every row: none can be left out in closed form\n\n"
         "hint: deciban.cross_validate(model, X, y) refits for each fold"
     )
     def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:

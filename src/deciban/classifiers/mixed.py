@@ -14,6 +14,7 @@ With `average="subsets"` it is averaged over all subsets of its columns (see `de
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from numbers import Real
 from typing import Any, Self
@@ -27,21 +28,32 @@ from deciban.composites.product import Product
 from deciban.composites.subsets import SubsetAverage
 from deciban.data import frames
 from deciban.data.frames import Column
-from deciban.decision import Prior
-from deciban.display import format_list
-from deciban.errors import DataError
+from deciban.decision import Prior, class_index
+from deciban.display import format_choices, format_list
+from deciban.errors import DataError, UnavailableError
 from deciban.families import Family, find
 from deciban.families.categorical import Categorical
 from deciban.families.gamma_poisson import GammaPoisson
 from deciban.families.gaussian import Gaussian
 from deciban.families.histogram import Histogram
 from deciban.families.student import Student
+from deciban.models.feature_weights import FeatureWeights
+from deciban.models.joint_tables import InteractionTable, JointTables, interaction_table
 from deciban.models.known_parameters import given_columns
 from deciban.models.model import Known, Spec, State
 from deciban.rows.readers import ColumnReader
 from deciban.rows.sample import SIZE
 from deciban.rows.schema import Field, Schema
 
+# Settings that joint tables do not go with: the value that they do go with, why, and what to do.
+UNLIKE_INTERACTIONS: dict[str, tuple[Any, str, str]] = {
+    "weights": (None, "the tables of single columns have weights already", "leave out `weights`"),
+    "calibrate": (False, "both fit probabilities to held-out rows", "leave out `calibrate`: the weights include it"),
+    "average": (None, "evidence of columns together is no average over single columns", "leave out one of them"),
+    "families": ("auto", "columns are levels and cells of numbers, without densities", "leave out `families`"),
+    "missing": ("ignore", "a missing cell is a level in all tables of its column", "leave out `missing`"),
+    "unseen": ("ignore", "an unseen level is no evidence in any table", "leave out `unseen`"),
+}
 LEAST = 0.01  # least weight of the prior of a mean, in rows
 
 
@@ -84,6 +96,12 @@ class MixedNB(NaiveBayes):
         Fit a weight for each column (of three or more classes: and class) by conditional likelihood on held-out rows:
         `feature_weights_`, `class_feature_weights_`, `class_bias_`, `n_iter_`. `sample` and `score_samples` are those
         of the unweighted naive Bayes model.
+    interactions : None, "auto"
+        "auto": add evidence of pairs, triples and quadruples of columns, as far as these pay for themselves on held-out
+        rows, with one weight for each (`interactions_`); `explain` has a line for each, `plots.interaction` a picture.
+        Columns are then levels, and numbers cells of equal mass and, in addition, one linear term; a missing cell is a
+        level, in columns where training rows lack cells; an unseen level is no evidence. Few rows add no set. Implies
+        weights of columns (`feature_weights_`). `sample`, `score_samples` and `families_` are those of naive Bayes.
     average : None, "subsets"
         "subsets": average over all 2^d subsets of the columns, in linear time: a column outside the subset has
         one density for all classes. `inclusion_` is the posterior probability that each depends on the class
@@ -116,6 +134,10 @@ class MixedNB(NaiveBayes):
         log p(X | y) with parameters integrated out, where it has a closed form.
     inclusion_ : ndarray of shape (d,)
         Probability that each column depends on the class, with `average="subsets"`.
+    interactions_ : list of (columns, weight)
+        The sets of columns that are looked at together, with `interactions="auto"`.
+    settled_ : bool
+        Whether these sets stay when rows are added and removed: they are chosen again while all rows are kept.
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
@@ -159,6 +181,7 @@ class MixedNB(NaiveBayes):
         **COLUMNS,
         **WEIGHTS,
         **LEDGER,
+        "interactions": [None, StrOptions({"auto"})],
         "average": [None, StrOptions({"subsets"})],
         "inclusion": [Interval(Real, 0, 1, closed="both"), Mapping],
     }
@@ -176,6 +199,7 @@ class MixedNB(NaiveBayes):
         columns="align",
         calibrate=False,
         weights=None,
+        interactions=None,
         average=None,
         inclusion=0.5,
         ledger=False,
@@ -191,6 +215,7 @@ class MixedNB(NaiveBayes):
         self.columns = columns
         self.calibrate = calibrate
         self.weights = weights
+        self.interactions = interactions
         self.average = average
         self.inclusion = inclusion
         self.ledger = ledger
@@ -246,6 +271,11 @@ class MixedNB(NaiveBayes):
         return ColumnReader("MixedNB", make, partial(is_named, self.families), self.columns == "strict")
 
     def _spec(self) -> Spec:
+        if self.interactions is not None:
+            for name, (fine, why, hint) in UNLIKE_INTERACTIONS.items():
+                if (value := getattr(self, name)) != fine:
+                    given = f"{name}={value!r}" if isinstance(value, str | bool) else f"`{name}`"
+                    raise DataError(f"interactions='auto' and {given}: {why}\n\nhint: {hint}")
         if self.average is not None and self.missing == "average":
             raise DataError(
                 "missing='average' fills in levels, which averaging over subsets (average='subsets') does not "
@@ -260,11 +290,80 @@ class MixedNB(NaiveBayes):
         return self._weighted_spec(
             family,
             Prior(self.priors, class_weight=self.class_weight),
+            interactions=self.interactions is not None,
             average_missing=self.missing == "average",
             check_setup=None if self.average is None else partial(check_subsets, self.inclusion, self.alpha),
         )
 
     # fitted attributes
+
+    @property
+    def interactions_(self) -> list[tuple[tuple, float]]:
+        """The sets of columns that are looked at together, by name, each with its weight (the sum of weights, where
+        numbers are there in several codes); the heaviest first."""
+        tables = self._joint_tables()
+        names, chosen = self._fitted_state().reader.schema.names, tables.chosen
+        found = dict.fromkeys(chosen.together, 0.0)
+        for own, weight in zip(chosen.sets, tables.set_weights.tolist(), strict=True):
+            if len(own) > 1:
+                found[chosen.columns_of(own)] += weight
+        each = [(tuple(names[j] for j in columns), weight) for columns, weight in found.items()]
+        return sorted(each, key=lambda one: -one[1])
+
+    @property
+    def settled_(self) -> bool:
+        """Whether the sets of columns, and the cells of numbers, stay when rows are added and removed: where there are
+        more rows than the model keeps. `fit` chooses again."""
+        self._joint_tables()
+        return self._fitted_state().known.tables is not None
+
+    def interaction_table(self, columns, of=None) -> InteractionTable:
+        """What columns say together about a class, beyond what each says alone: the evidence of every cell.
+
+        Parameters
+        ----------
+        columns : sequence of names
+            Columns that `interactions_` has together, in any order.
+        of : label or None
+            The class; None: the last one. Of two classes the evidence is against the other, of more against their mean.
+
+        Returns
+        -------
+        InteractionTable
+            `decibans` and `rows` have an axis for each of `columns`, whose cells are named in `levels`.
+
+        Examples
+        --------
+        >>> X = [["u", "x"], ["u", "y"], ["v", "x"], ["v", "y"]] * 30
+        >>> model = MixedNB(interactions="auto").fit(X, ["same", "other", "other", "same"] * 30)
+        >>> table = model.interaction_table((0, 1), of="same")
+        >>> table.levels, (table.decibans > 0).tolist()
+        ([['u', 'v'], ['x', 'y']], [[True, False], [False, True]])
+        """
+        tables, state = self._joint_tables(), self._fitted_state()
+        names, wanted = state.reader.schema.names, list(columns)
+        found = {frozenset(one): one for one in tables.chosen.together}
+        places = frozenset(names.index(name) for name in wanted if name in names)
+        if places not in found or len(places) < len(wanted):
+            known = [" × ".join(str(names[j]) for j in one) for one in tables.chosen.together]
+            raise DataError(
+                f"{wanted!r} is no set of columns that this model looks at together\n\n"
+                f"hint: {format_choices(known) if known else 'there is none: `interactions_` is empty'}"
+            )
+        c = len(state.classes) - 1 if of is None else class_index(of, state.classes)
+        return interaction_table(tables, state.reader.schema, found[places], c, state.classes)
+
+    def _joint_tables(self) -> JointTables:
+        tables = self._fitted_state().tables
+        if tables is None:
+            raise UnavailableError("this model looks at each column alone\n\nhint: fit with interactions='auto'")
+        return tables
+
+    def _feature_weights(self) -> FeatureWeights:
+        tables = self._fitted_state().tables
+        if tables is None:
+            return super()._feature_weights()
+        return replace(tables.weights, table=tables.column_weights)
 
     @property
     def levels_(self) -> dict[Any, list]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
@@ -30,7 +29,7 @@ from deciban.data import frames
 from deciban.data.blocks import Mixed, Table
 from deciban.data.frames import Column
 from deciban.decision import Prior
-from deciban.display import format_list, is_missing
+from deciban.display import MISSING, format_list, is_missing
 from deciban.errors import DataError, MergeError
 from deciban.estimation import discretise
 from deciban.explain.counts_table import CountsTable
@@ -52,7 +51,6 @@ from deciban.tallies.ledger import key_from_setting
 
 MOST = 1 << 28  # largest number of entries in tables of counts: 2 GiB
 LEVELS, NUMBERS = Categorical(), Histogram()  # families that mark the two types of columns in a schema
-MISSING = "(missing)"  # the level of missing cells
 
 
 class StructuredNB(Generative):
@@ -328,12 +326,7 @@ def level_names(field: Field, cut: ColumnCuts | None, gap: bool = False) -> tupl
         return (*level_names(field, cut), MISSING)
     if cut is None:
         return tuple(field.levels or ()) or ("(none)",)
-    at = [f"{number:.6g}" for number in cut.at]
-    if not at:
-        return ("(any)",)
-    if len(set(at)) < len(at):
-        at = [repr(number) for number in cut.at]
-    return (f"< {at[0]}", *(f"{a} – {b}" for a, b in pairwise(at)), f"≥ {at[-1]}")
+    return discretise.interval_names(cut.at)
 
 
 class TreeAugmentedNB(StructuredNB):

@@ -35,6 +35,7 @@ their shares in all rows, with a total weight equal to the number of classes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import gammaln
@@ -110,6 +111,20 @@ def intervals(values: np.ndarray, at: np.ndarray) -> np.ndarray:
     if missing.any():
         code[missing] = -1
     return code
+
+
+def interval_names(at: Sequence[float], text: Callable[[float], str] = "{:.6g}".format) -> tuple[str, ...]:
+    """The intervals between ascending cuts, as texts.
+
+    >>> interval_names([0.5, 2.0]), interval_names([])
+    (('< 0.5', '0.5 – 2', '≥ 2'), ('(any)',))
+    """
+    names = [text(cut) for cut in at]
+    if not names:
+        return ("(any)",)
+    if len(set(names)) < len(names):
+        names = [repr(cut) for cut in at]
+    return (f"< {names[0]}", *(f"{a} – {b}" for a, b in pairwise(names)), f"≥ {names[-1]}")
 
 
 def sequential_parts(

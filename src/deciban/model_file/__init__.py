@@ -44,7 +44,7 @@ from deciban.tallies.ledger import PUBLIC_KEY, LedgerKey, key_check
 
 Source = str | os.PathLike | BinaryIO | bytes | bytearray | memoryview
 FORMAT = 1
-STATE = ("classes", "tally", "calibration", "weights", "closed", "sample")  # of a state, with the reader and `known`
+STATE = ("classes", "tally", "calibration", "weights", "tables", "closed", "sample")  # of a state, with `known`
 _TRANSIENT = (
     "_state",  # stored separately
     "_metadata_request",  # scikit-learn's, of meta-estimators

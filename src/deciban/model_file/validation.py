@@ -37,7 +37,7 @@ from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
 from deciban.storage.invariants import ROUNDING, labels_fault, sample_fault, squares_fault, tally_fault
 from deciban.storage.registry import is_stored_as, is_training_rows
-from deciban.tallies import Bundle, Crosstab, DistinctRows, Quartic, RowScatter, Scatter, SharedTally
+from deciban.tallies import Bundle, ClassWeights, Crosstab, DistinctRows, Quartic, RowScatter, Scatter, SharedTally
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -131,6 +131,19 @@ def _check_state(model: Generative, state: Any) -> None:
     w = state.weights
     fine = w is None or (_is_finite(w.table, (k, d)) and _is_finite(w.bias, (k,)))
     require(fine, "its weights are not of its columns and classes")
+    tables, settled = state.tables, state.known.tables
+    require(state.empty or (tables is not None) == state.spec.interactions, "its settings and tables do not agree")
+    if tables is not None:
+        fine = is_stored_as(tables, "JointTables") and tables.sound(reader.schema, k)
+        require(fine, "its joint tables are not of its columns and classes")
+        fine = isinstance(tables.tally, Bundle) and same_structure(_empty_tables(state, tables.chosen), tables.tally, k)
+        require(fine and tables.tally.sound(), "its joint tables have other counts")
+        most = state.n * (1 + ROUNDING) + ROUNDING
+        counted = (tables.count(t).sum(axis=1) for t in range(len(tables.chosen.tables)))
+        require(all((n <= most).all() for n in counted), "its joint tables count more rows than there are")
+        wrong = tally_fault(Bundle((ClassWeights(state.n), tables.tally)))
+        require(not wrong, f"its joint tables: {wrong}")
+        require(settled is None or settled.equals(tables.chosen), "its joint tables are not those that are settled")
 
 
 def _check_coding(coding: Any, reader: Any) -> None:
@@ -161,6 +174,9 @@ def _check_known(state: State, k: int, d: int) -> None:
     cuts = known.cuts
     fine = cuts is None or (len(cuts) == d and all(cut is None or _is_cut(cut) for cut in cuts))
     require(fine, "its cuts are not of its columns")
+    tables = known.tables
+    fine = tables is None or (is_stored_as(tables, "TableSets") and tables.sound(state.reader.schema))
+    require(fine and (tables is None or state.spec.interactions), "its tables are not of its columns")
     network = known.network
     require(network is None or (is_stored_as(network, "Network") and network.sound()), "its network is none")
     if known.parameters is not None:
@@ -188,8 +204,15 @@ def _empty_tally(state: State) -> Bundle:
     """The tally of one class and no rows: it has the parts and columns of every tally of the model."""
     table = Table(empty_block(state.reader), np.zeros(0, dtype=np.int32), None, 1, state.reader.schema)
     tally = tally_of(state.spec.family(state.reader.schema, state.known), table)
+    if state.known.tables is not None:
+        tally = Bundle((*tally.parts, _empty_tables(state, state.known.tables)))
     key = state.spec.ledger
     return tally if key is None or state.given else with_ledger(tally, table, key)
+
+
+def _empty_tables(state: State, chosen: Any) -> Bundle:
+    """The counts of joint tables of one class and no rows."""
+    return chosen.tally(Table(empty_block(state.reader), np.zeros(0, dtype=np.int32), None, 1, state.reader.schema))
 
 
 def same_structure(empty: Any, tally: Any, k: int) -> bool:

@@ -5,7 +5,8 @@
 The tallies do not change; only the weights are fitted, a convex problem. Weights of 1 and biases of 0 are naive Bayes.
 A weight is 1 + t + u_j, and 1 + t + u_j + v_cj if there are more than two classes (with two, v would add nothing) and
 at most `PAIRS` pairs of a class and a column. Quadratic penalties shrink t, u, v and the biases to 0, that is to naive
-Bayes:
+Bayes. What columns say together (see `models.joint_tables`) is weighted by u_j + v_cj, which is shrunk to 0, with a
+strength of its own for u:
 
     loss = −Σ_i w_i log P(y_i | x_i) + ½ (λ_t t² + |bias|²) + ½ λ_u |u|² + ½ λ_v |v|²
 
@@ -176,7 +177,7 @@ MOST_NATS = 1e100  # whose square, times a weight, is a double
 class FeatureWeights:
     table: np.ndarray  # (k, d)
     bias: np.ndarray  # (k,)
-    strengths: tuple[float, ...]  # of the penalties on u and v
+    strengths: tuple[float, ...]  # of the penalties on u (of single columns, and of other evidence) and v
     steps: int
     why: str
 
@@ -201,6 +202,7 @@ class ParameterLayout:
     k: int
     d: int
     by_class: bool
+    singles: int  # the first columns, whose weights are around 1 and contain t; those of the others are around 0
 
     @property
     def size(self) -> int:
@@ -208,15 +210,20 @@ class ParameterLayout:
 
     @property
     def groups(self) -> tuple[slice, ...]:
-        """Parameters whose penalty strength is estimated."""
-        first = slice(1, 1 + self.d)
-        return (first, slice(1 + self.d, self.size - self.k)) if self.by_class else (first,)
+        """Parameters whose penalty strength is estimated: u of single columns, u of the others, v."""
+        ends = [1, 1 + self.singles, 1 + self.d, self.size - self.k]
+        return tuple(slice(*ends[i : i + 2]) for i in range(3) if ends[i] < ends[i + 1])
+
+    @cached_property
+    def centre(self) -> np.ndarray:
+        """(d,), the weights without any learned change."""
+        return (np.arange(self.d) < self.singles).astype(np.float64)
 
     def weights_and_biases(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Changes of the weights (k, d) and biases (k,)."""
-        table = np.tile(theta[0] + theta[1 : 1 + self.d], (self.k, 1))
+        table = np.tile(theta[0] * self.centre + theta[1 : 1 + self.d], (self.k, 1))
         if self.by_class:
-            table += theta[self.groups[1]].reshape(self.k, self.d)
+            table += theta[1 + self.d : -self.k].reshape(self.k, self.d)
         return table, theta[-self.k :]
 
     def by_parameter(self, a: np.ndarray) -> np.ndarray:
@@ -225,7 +232,17 @@ class ParameterLayout:
         table = a[: -self.k].reshape(-1, self.d, *a.shape[1:])
         columns = table.sum(axis=0)
         own = [a[: -self.k]] if self.by_class else []
-        return np.concatenate([columns.sum(axis=0)[None], columns, *own, a[-self.k :]])
+        return np.concatenate([columns[: self.singles].sum(axis=0)[None], columns, *own, a[-self.k :]])
+
+    def start_from(self, other: ParameterLayout, theta: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Parameters of another layout in this one; `kept` (d,) are its columns here, −1 for those that are new."""
+        out, old = np.zeros(self.size), kept >= 0
+        out[0], out[-self.k :] = theta[0], theta[-self.k :]
+        out[1 : 1 + self.d][old] = theta[1 : 1 + other.d][kept[old]]
+        if self.by_class and other.by_class:
+            own = out[1 + self.d : -self.k].reshape(self.k, self.d)
+            own[:, old] = theta[1 + other.d : -self.k].reshape(self.k, other.d)[:, kept[old]]
+        return out
 
 
 @dataclass(frozen=True)
@@ -261,12 +278,12 @@ class Objective:
 
     def diagonal(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Zeros and the diagonal of the Hessian, (1, size) each, of objectives without weights by class."""
-        diagonal = self.total(partial(diagonal_of, *self._model(theta)))[0] + self.ridge
+        diagonal = self.total(partial(diagonal_of, *self._model(theta), self.layout.centre))[0] + self.ridge
         return np.zeros((1, self.layout.size)), diagonal[None]
 
     def _model(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         table, bias = self.layout.weights_and_biases(theta)
-        return 1.0 + table, bias + self.prior
+        return self.layout.centre + table, bias + self.prior
 
     def _penalised(self, theta: np.ndarray, loss: float, slope: np.ndarray) -> tuple[float, np.ndarray]:
         strength = self.ridge * theta
@@ -300,10 +317,10 @@ def product_of(
     return SumTuple((_back(piece, moved, layout),))
 
 
-def diagonal_of(table: np.ndarray, bias: np.ndarray, piece: WeightedRows) -> SumTuple:
+def diagonal_of(table: np.ndarray, bias: np.ndarray, centre: np.ndarray, piece: WeightedRows) -> SumTuple:
     """The diagonal of the Hessian of some rows."""
     _, p = _posterior(piece, table, bias)
-    mass, whole = p * piece.w[:, None], piece.rows.scores(np.ones_like(table))
+    mass, whole = p * piece.w[:, None], piece.rows.scores(np.tile(centre, (len(table), 1)))
     together = (mass * whole**2).sum() - piece.w @ np.einsum("nk,nk->n", p, whole) ** 2
     biases = (mass * (1.0 - p)).sum(axis=0)
     return SumTuple((np.concatenate([[together], piece.rows.spread(p, piece.w), biases]),))
@@ -344,19 +361,23 @@ def hessian_of(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) 
     return out
 
 
-def problem(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int) -> Objective:
-    """The objective that `fit` minimises, with the initial penalty strengths: those for which nothing is known."""
+def problem(
+    pieces: Sequence[WeightedRows], prior: np.ndarray, d: int, singles: int | None = None, pairs: int = PAIRS
+) -> Objective:
+    """The objective that `fit` minimises, with the initial penalty strengths: those for which nothing is known;
+    `singles`: see `ParameterLayout`."""
     k = len(prior)
-    layout = ParameterLayout(k, d, k > 2 and k * d <= PAIRS)
+    layout = ParameterLayout(k, d, k > 2 and k * d <= pairs, d if singles is None else singles)
     objective = Objective(pieces, prior, layout, np.ones(layout.size))
     lowest = least_strength(objective.weight)
     objective.ridge[0] += lowest
-    return with_strength(objective, [max(strength, lowest) for strength in (1.0, 10.0)[: len(layout.groups)]])
+    usual = [1.0] * (len(layout.groups) - layout.by_class) + [10.0] * layout.by_class
+    return with_strength(objective, [max(strength, lowest) for strength in usual])
 
 
 def fit_temperature(objective: Objective) -> np.ndarray:
     """Start: naive Bayes with the best temperature and biases, fitted to its scores (n, k)."""
-    theta, ones = np.zeros(objective.layout.size), np.ones((objective.layout.k, objective.layout.d))
+    theta, ones = np.zeros(objective.layout.size), np.tile(objective.layout.centre, (objective.layout.k, 1))
     scores = np.concatenate(list(threads.map_ordered(objective.pieces, lambda piece: piece.rows.scores(ones))))
     y, w = (np.concatenate([getattr(piece, name) for piece in objective.pieces]) for name in ("y", "w"))
     if (most := np.abs(scores).max(initial=0.0)) > MOST_NATS:
@@ -377,6 +398,11 @@ def minimise(objective: Objective, start: np.ndarray) -> Solution:
 def fit(pieces: Sequence[WeightedRows], prior: np.ndarray, d: int) -> FeatureWeights:
     """Weights of d columns, from the held-out evidence of rows and log priors (k,)."""
     objective = problem(pieces, prior, d)
-    answer = minimise(objective, fit_temperature(objective))
-    table, bias = objective.layout.weights_and_biases(answer.w)
-    return FeatureWeights(1.0 + table, bias, answer.internal.strengths, answer.n_iter, answer.reason)
+    return found(objective, minimise(objective, fit_temperature(objective)))
+
+
+def found(objective: Objective, answer: Solution) -> FeatureWeights:
+    """The weights of a solution."""
+    change, bias = objective.layout.weights_and_biases(answer.w)
+    table = objective.layout.centre + change
+    return FeatureWeights(table, bias, answer.internal.strengths, answer.n_iter, answer.reason)

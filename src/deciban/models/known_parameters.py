@@ -159,7 +159,7 @@ def column_names(feature_names: Any) -> np.ndarray | None:
 def check_learns_nothing(spec: Spec) -> None:
     """Raise an error for settings that are chosen by rows."""
     needs = [f"{name}={spec.settings[name]!r}" for name in spec.tune]
-    needs += ["calibrate=True"] * spec.calibrate + ["weights='discriminative'"] * spec.feature_weights
+    needs += ["calibrate=True"] * spec.calibrate + [spec.weighted_by] * bool(spec.weighted_by)
     needs += ["covariance_estimator"] * (spec.find_covariances is not None)
     if needs:
         raise DataError(

@@ -23,10 +23,12 @@ from deciban.errors import MergeError, NoRowsError, SupportError
 from deciban.models.calibration import Calibration
 from deciban.models.feature_evidence import LinearEvidence, PartsEvidence, column_evidence
 from deciban.models.feature_weights import FeatureWeights
+from deciban.models.joint_tables import JointScores, JointTables, TableSets
 from deciban.models.posterior import (
     AveragedPosterior,
     CalibratedScores,
     FamilyScores,
+    JointPosterior,
     Posterior,
     Scores,
     WeightedScores,
@@ -51,6 +53,7 @@ class Known:
 
     tuned: Mapping[str, float] = field(default_factory=dict)  # settings chosen by held-out rows
     cuts: tuple | None = None  # of each column; None: columns are not cut
+    tables: TableSets | None = None  # that are counted in every row; None: there are none, or they are not settled
     covariances: tuple = ()  # by a user's covariance estimator
     network: Any = None  # a network with given tables
     parameters: Mapping[str, Any] | None = None  # arrays given by the user, by name; None: they are estimated
@@ -74,6 +77,7 @@ class Spec:
     tune: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # setting → candidates, chosen by leave-one-out
     calibrate: bool = False
     feature_weights: bool = False
+    interactions: bool = False  # whether there are joint tables, with weights
     average_missing: bool = False
     fill_missing: Any = None  # (family, known) → the family whose Gaussians fill in missing cells by EM, or None
     find_cuts: Any = None  # (schema, grid counts) → cuts; None: columns are not cut
@@ -100,12 +104,17 @@ class Spec:
     @property
     def several_passes(self) -> bool:
         """Whether learning needs more than one pass over the rows."""
-        return self.find_cuts is not None
+        return self.find_cuts is not None or self.interactions
+
+    @property
+    def weighted_by(self) -> str:
+        """The setting that gives evidence weights; "": none does."""
+        return "interactions='auto'" if self.interactions else "weights='discriminative'" * self.feature_weights
 
     @property
     def second_stage(self) -> bool:
         """Whether something is fitted to held-out rows, after the tally."""
-        return bool(self.tune) or self.calibrate or self.feature_weights
+        return bool(self.tune) or self.calibrate or bool(self.weighted_by)
 
     @property
     def sample_size(self) -> int:
@@ -130,7 +139,8 @@ class TallyPass:
         return self.size_of(table.schema, table.k, table.d)
 
     def size_of(self, schema: Schema | None, k: int, d: int) -> int:
-        return self.spec.family(schema, self.known).tally_size(k, d)
+        joint = 0 if self.known.tables is None else k * self.known.tables.size
+        return self.spec.family(schema, self.known).tally_size(k, d) + joint
 
     def __call__(self, table: Table) -> Bundle:
         family, spec = self.spec.family(table.schema, self.known), self.spec
@@ -144,6 +154,8 @@ class TallyPass:
             tally = tally_of(family, table)
         if not tally.parts[1].finite():  # class weights are finite: weights are checked
             inputs.raise_not_finite(table.x)
+        if self.known.tables is not None:
+            tally = Bundle((*tally.parts, self.known.tables.tally(table)))
         return tally if spec.ledger is None else with_ledger(tally, table, spec.ledger)
 
 
@@ -193,6 +205,7 @@ class State:
     known: Known = field(default_factory=Known)
     calibration: Calibration | None = None
     weights: FeatureWeights | None = None  # of the columns
+    tables: JointTables | None = None  # of several columns, with all weights
     closed: bool = False  # whether `classes` was given: no other class may follow
     sample: RowSample | None = None  # of the rows, to which the second stage is fitted
     stale: bool = False  # whether the second stage must be fitted again, as rows were added or removed
@@ -227,14 +240,18 @@ class State:
     def posterior(self) -> Posterior:
         plain = FamilyScores(self.family, self.params)
         scores: Scores = plain
-        if self.weights is not None:
+        if self.tables is not None:
+            scores = JointScores(plain, self.tables, self.reader.schema)
+        elif self.weights is not None:
             scores = WeightedScores(plain, self.evidence, self.weights)
         elif self.calibration is not None:
             scores = CalibratedScores(plain, self.calibration)
-        takes = self.family.uses_prior or self.weights is not None or len(self.classes) == 1
+        takes = self.family.uses_prior or bool(self.spec.weighted_by) or len(self.classes) == 1
         added = self.log_prior if takes else np.zeros(len(self.classes))
         interacts = self.spec.structured and self.reader.d > 1
         own = self.classes, self.log_prior, added, scores, self.reader, interacts
+        if self.tables is not None:
+            return JointPosterior(*own[:-1], bool(self.tables.chosen.joint))
         if not self.spec.average_missing:
             return Posterior(*own)
         each = levels_of_each(self.family, self.params, self.tally.parts[1].parts, nominal(self.reader.schema))
@@ -301,12 +318,15 @@ class State:
 
     def with_tally(self, tally: Bundle) -> State:
         """The state of other rows in the same classes and levels, without calibration and weights."""
-        return replace(self, tally=tally, calibration=None, weights=None, sample=None, stale=False)
+        return replace(self, tally=tally, calibration=None, weights=None, tables=None, sample=None, stale=False)
 
     def with_sample(self, sample: RowSample | None) -> State:
         """The state of other rows, whose second stage is not fitted yet."""
         stale = sample is not None and self.spec.second_stage
-        return replace(self, sample=sample, calibration=None, weights=None, stale=stale)
+        out = replace(self, sample=sample, calibration=None, weights=None, tables=None, stale=stale)
+        if self.known.tables is None or sample is None or not sample.complete:
+            return out
+        return replace(out.with_known(tables=None), tally=Bundle(self.tally.parts[:2]))  # rows choose again
 
     def pruned(self) -> State:
         """Without the levels that no row has."""
@@ -354,6 +374,8 @@ class State:
         reader, known = self.reader.reordered(other.reader, order), self.known
         if known.cuts is not None:
             known = replace(known, cuts=tuple(known.cuts[j] for j in order))
+        if known.tables is not None:
+            known = replace(known, tables=known.tables.in_column_order(order))
         if self.reader.schema is None:
             if self.ledger is not None:
                 raise MergeError(

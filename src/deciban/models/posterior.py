@@ -40,6 +40,7 @@ from deciban.gaussian.joint import parts_by_pattern
 from deciban.models.calibration import Calibration
 from deciban.models.feature_evidence import LinearEvidence, PartsEvidence
 from deciban.models.feature_weights import FeatureWeights
+from deciban.models.joint_tables import JOIN, JointScores
 from deciban.rows import inputs
 
 SPAN = 1 << 18  # least number of cells in a span of scored rows
@@ -112,6 +113,7 @@ class WeightedScores:
     weights: FeatureWeights
     finite: ClassVar[bool] = True
     has_parts: ClassVar[bool] = True
+    setting: ClassVar[str] = "weights"
 
     def __call__(self, x: Block) -> np.ndarray:
         return self.evidence.scores(x, self.weights.table) + self.weights.bias  # type: ignore[arg-type]
@@ -142,6 +144,7 @@ class CalibratedScores:
     plain: FamilyScores
     calibration: Calibration
     finite: ClassVar[bool] = False
+    setting: ClassVar[str] = "calibrate"
 
     def __call__(self, x: Block) -> np.ndarray:
         return self.calibration.apply(self.plain(x))
@@ -168,7 +171,7 @@ class CalibratedScores:
         return None if found is None else found.scaled(self.calibration.temperature, self.calibration.bias)
 
 
-Scores = FamilyScores | WeightedScores | CalibratedScores
+Scores = FamilyScores | WeightedScores | CalibratedScores | JointScores
 
 
 def bias_of(scores: Scores) -> np.ndarray | float:
@@ -315,7 +318,7 @@ class Posterior:
         """p(x | class) of rows as a product of factors, with the counts of the tally that the parameters come from;
         None: there is none."""
         if not isinstance(self.scores, FamilyScores):
-            setting = "calibrate" if isinstance(self.scores, CalibratedScores) else "weights"
+            setting = self.scores.setting
             raise DataError(
                 f"`{setting}` changes the scores of this {self.reader.model}: they are no product of fractions\n\n"
                 f"hint: explain it with {in_decibans()}, or fit without `{setting}`"
@@ -451,6 +454,24 @@ def _joined_cells(cells: np.ndarray) -> np.ndarray:
     out = np.array([*texts, None], dtype=object)[:-1]
     out[[all(map(display.is_missing, row)) for row in cells]] = None
     return out[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class JointPosterior(Posterior):
+    """By scores with joint tables, each of which has a line of its own in explanations."""
+
+    def evidence(self, X: Any) -> Evidence:
+        found = super().evidence(X)
+        x = X if isinstance(X, Block) else self.reader.read(X)
+        tables = self.scores.tables  # type: ignore[union-attr]
+        check_size(x.n, len(self.classes), x.d + len(tables.chosen.together))
+        joint = self.scores.joint_parts(x.rows(0, x.n))  # type: ignore[union-attr]
+        return Evidence(
+            found.base,
+            np.concatenate([found.parts, joint], axis=2),
+            [*found.columns, *(JOIN.join(found.columns[j] for j in columns) for columns in tables.chosen.together)],
+            np.hstack([found.cells, tables.joint_cells(found.cells)]),
+        )
 
 
 COMBINATIONS = 1024  # of missing levels in a row, at most

@@ -14,8 +14,9 @@ from __future__ import annotations
 import importlib
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 
 import numpy as np
 
@@ -243,6 +244,18 @@ def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
     table = np.zeros((k, layout.start[-1]))
     _core.pairs(x.values, y, w, alone.levels, layout.start, table)
     return Pairs(alone.n, alone.table, alone.levels, table)
+
+
+def table_gains(x: Codes, y, fold, w, mass, p, offset, theta, sets: Sequence[Sequence[int]], most: float) -> np.ndarray:
+    """(slope, curvature) of the log likelihood at weight 0 of the held-out evidence of each set of columns, (sets, 2);
+    see `spec`."""
+    if _core is None:
+        return spec.table_gains(x, y, fold, w, mass, p, offset, theta, sets, most)
+    out = np.zeros((len(sets), 2))
+    start = np.concatenate([[0], np.cumsum([len(own) for own in sets])]).astype(np.int64)
+    members = np.fromiter(chain.from_iterable(sets), dtype=np.int64, count=int(start[-1]))
+    _core.table_gains(x.values, y, fold, w, mass, p, offset, theta, members, start, most, out)
+    return out
 
 
 def affine(

@@ -148,6 +148,43 @@ def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
     return Pairs(alone.n, alone.table, alone.levels, together.table)
 
 
+def joint_evidence(n: np.ndarray, alone: np.ndarray, size: int, most: float) -> np.ndarray:
+    """Evidence (…, k, cells) of the cells of a table of `size` columns, from counts n and the product of the columns'
+    own P(level | class): log P(cell | class) less the log of that product, which 2 (size − 1) rows of a prior shrink
+    to 0. Of one column: log P(level | class). At most `most` nats, less the mean over the classes."""
+    if size == 1:
+        out = np.log(alone)
+    else:
+        m = 2.0 * (size - 1)
+        out = np.log((n / alone + m) / (n.sum(axis=-1, keepdims=True) + m))
+    out = np.clip(out, -most, most)
+    return out - out.mean(axis=-2, keepdims=True)
+
+
+def table_gains(x: Codes, y, fold, w, mass, p, offset, theta, sets: Sequence[Sequence[int]], most: float) -> np.ndarray:
+    """(slope, curvature) of the log likelihood of rows with P(class) p (n, k) at weight 0 of the evidence of each set
+    of columns, (sets, 2). Rows weigh w in counts and mass in the likelihood. They are in folds; their evidence comes
+    from the counts of the other folds, and from theta (folds, all levels, k), P(level | class) of each column by the
+    other folds."""
+    k, folds, out = p.shape[1], len(theta), np.zeros((len(sets), 2))
+    levels = np.diff(offset)
+    for s, own in enumerate(sets):
+        codes = np.asarray(x.values)[:, list(own)]
+        here = np.flatnonzero(((codes >= 0) & (codes < levels[list(own)])).all(axis=1))
+        shape = tuple(levels[list(own)].tolist())
+        cell, cells = np.ravel_multi_index(tuple(codes[here].T), shape), int(np.prod(shape))
+        n = np.bincount((fold[here] * k + y[here]) * cells + cell, w[here], minlength=folds * k * cells)
+        n = n.reshape(folds, k, cells)
+        at = np.unravel_index(np.arange(cells), shape)
+        each = [theta[:, offset[j] + i].transpose(0, 2, 1) for j, i in zip(own, at, strict=True)]
+        table = joint_evidence(np.maximum(n.sum(axis=0) - n, 0.0), np.prod(each, axis=0), len(own), most)
+        g = table[fold[here], :, cell]
+        mean = (p[here] * g).sum(axis=1)
+        v = mass[here]
+        out[s] = v @ (g[np.arange(len(g)), y[here]] - mean), v @ ((p[here] * g * g).sum(axis=1) - mean**2)
+    return out
+
+
 def affine(x: Reals | Counts, coef, bias, share=None, above: float | None = None, strict=False) -> np.ndarray:
     """bias[c] + Σ_j coef[c, j] x[i, j]. A missing cell adds nothing and takes back share[c, j], its part of the bias;
     where `strict`, it makes its row NaN."""

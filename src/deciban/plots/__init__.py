@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
     from deciban.plots.distributions import densities, sigmoid
-    from deciban.plots.evidence import coefficient_path, inclusion, learning_curve, top_words, waterfall
+    from deciban.plots.evidence import coefficient_path, inclusion, interaction, learning_curve, top_words, waterfall
     from deciban.plots.networks import graph
     from deciban.plots.nomograms import nomogram
     from deciban.plots.regions import decision_regions
@@ -30,6 +30,7 @@ _HOMES = {
     "error_surface": "training_history",
     "graph": "networks",
     "inclusion": "evidence",
+    "interaction": "evidence",
     "learning_curve": "evidence",
     "nomogram": "nomograms",
     "precision_recall": "curves",
@@ -62,6 +63,7 @@ __all__ = [
     "error_surface",
     "graph",
     "inclusion",
+    "interaction",
     "learning_curve",
     "nomogram",
     "precision_recall",

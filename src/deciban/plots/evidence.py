@@ -7,12 +7,13 @@ The words with the strongest evidence: bars to the right for a class, to the lef
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from deciban.decision import reads_texts
-from deciban.display import NEGATIVE, POSITIVE, TEXT_COLOUR, format_decibans, truncate
+from deciban.display import BACKGROUND, NEGATIVE, POSITIVE, TEXT_COLOUR, format_decibans, truncate
 from deciban.errors import DataError
 from deciban.plots import style
 from deciban.plots.style import is_model, takes_model
@@ -247,3 +248,68 @@ def inclusion(model: Any, ax: Any = None, *, most: int = 30) -> Any:
     of_all = f": {len(order)} of {len(chances)}" if len(order) < len(chances) else ""
     style.set_labels(ax, f"Columns that matter{of_all}", "posterior probability")
     return ax
+
+
+def interaction(model: Any, columns: Any, ax: Any = None, *, of: Any = None, most: int = 24) -> Any:
+    """What columns of MixedNB(interactions="auto") say together about a class, beyond what each says alone: a heat map
+    of decibans by the cells of two columns. Of three or four columns, all but the last one are the rows.
+
+    Parameters
+    ----------
+    model : MixedNB
+        Fitted with `interactions="auto"`.
+    columns : sequence of names
+        A set of columns of `model.interactions_`.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+    of : label, optional
+        The class; by default the last.
+    most : int, default 24
+        Rows and columns of the picture, at most: those with the most training rows.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from deciban import MixedNB
+    >>> X = [["u", "x"], ["u", "y"], ["v", "x"], ["v", "y"]] * 30
+    >>> model = MixedNB(interactions="auto").fit(X, ["same", "other", "other", "same"] * 30)
+    >>> ax = interaction(model, (0, 1))
+    >>> ax.get_title(loc="left")
+    'Together for same, against other, in decibans'
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    table = model.interaction_table(columns, of)
+    *above, across = table.levels
+    names = [", ".join(cells) for cells in product(*above)]
+    values = table.decibans.reshape(len(names), len(across))
+    rows = table.rows.reshape(values.shape)
+    down, right = (_fullest(rows.sum(axis=axis), most) for axis in (1, 0))
+    values, rows = values[np.ix_(down, right)], rows[np.ix_(down, right)]
+    ax = style.axes(ax, 2.6 + 0.52 * len(right), 1.6 + 0.34 * len(down))
+    far = max(float(np.abs(values).max(initial=0.0)), 1.0)
+    map_ = LinearSegmentedColormap.from_list("evidence", [NEGATIVE, BACKGROUND, POSITIVE])
+    ax.imshow(np.where(rows > 0, values, np.nan), cmap=map_, vmin=-far, vmax=far, aspect="auto")
+    for (i, j), value in np.ndenumerate(values):
+        text = format_decibans(float(value)).replace("-", "−") if rows[i, j] > 0 else "·"
+        ink = BACKGROUND if rows[i, j] > 0 and abs(value) > 0.6 * far else TEXT_COLOUR
+        ax.text(j, i, text, ha="center", va="center", fontsize=8, color=ink)
+    shown = [truncate(across[j], 22) for j in right]
+    ax.set_xticks(range(len(right)), shown, rotation=0 if max(map(len, shown)) < 7 else 90)
+    ax.set_yticks(range(len(down)), [truncate(names[i], 32) for i in down])
+    style.disable_mathtext(*ax.get_xticklabels(), *ax.get_yticklabels())
+    ax.tick_params(length=0, colors=TEXT_COLOUR, labelsize=8.5)
+    ax.spines[:].set_visible(False)
+    against = "" if table.against is None else f", against {table.against}"
+    style.set_labels(
+        ax, f"Together for {table.of}{against}, in decibans", table.columns[-1], ", ".join(table.columns[:-1])
+    )
+    return ax
+
+
+def _fullest(weight: np.ndarray, most: int) -> np.ndarray:
+    """The places of the largest numbers, in order."""
+    return np.sort(np.argsort(-weight, kind="stable")[:most])

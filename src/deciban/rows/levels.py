@@ -14,7 +14,7 @@ import numpy as np
 
 from deciban.composites.discretised import used_levels
 from deciban.data.blocks import Codes, Counts, Mixed, Reals
-from deciban.rows.schema import Field, Schema
+from deciban.rows.schema import UNSEEN, Field, Schema
 from deciban.tallies import Bundle, Crosstab, GridCounts, reordered
 
 
@@ -46,7 +46,7 @@ def without_unused(schema: Schema, tally: Bundle) -> tuple[Schema, Bundle]:
         parts[b] = Crosstab(parts[b].n, table, np.array([len(keep) for keep in kept]))
     if not changed:
         return schema, tally
-    return replace(schema, fields=tuple(fields)), Bundle((tally.parts[0], Bundle(tuple(parts))))
+    return replace(schema, fields=tuple(fields)), Bundle((tally.parts[0], Bundle(tuple(parts)), *tally.parts[2:]))
 
 
 def _with(field: Field, places: np.ndarray) -> Field:
@@ -63,7 +63,7 @@ def recoded(x: Any, old: Any, new: Any) -> Mixed:
         codes = np.array(blocks[b].values)
         for c, j in enumerate(at):
             place = {level: code for code, level in enumerate(new.fields[j].levels or ())}
-            unknown = len(place) if new.reserve else -1
+            unknown = len(place) if new.reserve else UNSEEN
             table = [place.get(level, unknown) for level in old.fields[j].levels or ()]
             codes[:, c] = np.array([*table, unknown, -1])[codes[:, c]]
         blocks[b] = Codes(codes)
@@ -92,7 +92,7 @@ def in_column_order(schema: Schema, tally: Bundle, order: Sequence[int]) -> tupl
         b = -1 if family is schema.gaps else plain[family]
         place = {j: c for c, j in enumerate(schema.groups[b][1])}
         blocks.append(reordered(tally.parts[1].parts[b], [place[order[j]] for j in at]))
-    return new, Bundle((tally.parts[0], Bundle(tuple(blocks))))
+    return new, Bundle((tally.parts[0], Bundle(tuple(blocks)), *tally.parts[2:]))
 
 
 def reordered_columns(x: Any, old: Any, new: Any, order: Sequence[int]) -> Any:
@@ -137,7 +137,7 @@ def with_blocks(tally: Bundle, levels: dict[int, np.ndarray], index: dict[int, l
     for b, count in levels.items():
         grown = count if index is not None and b in index else np.maximum(count, parts[b].levels)
         parts[b] = parts[b].relevel(grown, None if index is None else index.get(b))
-    return Bundle((tally.parts[0], Bundle(tuple(parts))))
+    return Bundle((tally.parts[0], Bundle(tuple(parts)), *tally.parts[2:]))
 
 
 def moved(schema: Schema, tally: Bundle, places: list[np.ndarray]) -> Bundle:

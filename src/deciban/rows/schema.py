@@ -27,6 +27,7 @@ from deciban.data.frames import UNITS, Column, Name
 from deciban.data.support import NEEDS, outside
 from deciban.errors import DataError, MergeError, SupportError
 
+UNSEEN = -2  # the code of a level that is not in the schema, where it is no evidence; −1 is missing
 HUGE = 1e150  # squares of larger numbers overflow in sums
 
 
@@ -118,7 +119,7 @@ class Schema:
         return self._codes(field, column)
 
     def _codes(self, field: Field, column: Column) -> np.ndarray:
-        return level_codes(field, column, len(field.place) if self.reserve else -1)
+        return level_codes(field, column, len(field.place) if self.reserve else UNSEEN)
 
     def merged(self, other: Schema) -> tuple[Schema, list[np.ndarray], list[np.ndarray]]:
         """The schema of both, and the codes in it of each one's levels: for all columns with levels, in order."""

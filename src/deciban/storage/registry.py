@@ -91,6 +91,9 @@ STORED_TYPES = {
     # what is learned in addition to a tally
     "Calibration": "models.calibration",
     "FeatureWeights": "models.feature_weights",
+    "CellCode": "models.joint_tables",
+    "JointTables": "models.joint_tables",
+    "TableSets": "models.joint_tables",
     "DenseCovariance": "gaussian.covariance",
     "Network": "networks.network",
     # comparisons of models

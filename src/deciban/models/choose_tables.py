@@ -1,0 +1,398 @@
+"""The choice of joint tables and of all weights (`interactions="auto"`), from held-out rows.
+
+The rows of a sample are in ten folds; the evidence of a row comes from all rows but those of the sample that are in its
+fold. Copies of a row are in several folds: if all were held out together, the rest would lack exactly its cells, and
+rules such as XOR, of few distinct rows, could not be learned. (Evidence that leaves out one row alone would point away
+from its class in sparse cells, and a second stage learns to invert that.)
+
+Sets are chosen in rounds. A candidate's gain is that of the first Newton step of its weight, slope² / (curvature + 1).
+Sets are taken whose gain is above the price `PRICE` + 2 log(candidates), at most `ROUND` of them. A set must gain
+`PRICE` more than a part of it that pays, and no set of a round contains another. Then all weights are fitted
+(`models.feature_weights`), and sets whose weight is not positive are dropped. Candidates are finer cells of numbers,
+pairs, sets of three and four columns as far as there are no more than `SETS` of each, and every chosen set with one
+more column. A set of three or more has at most n / 2 cells. Few rows do not pay the price of any set.
+
+>>> import numpy as np
+>>> from deciban import MixedNB
+>>> X = np.random.default_rng(0).integers(0, 2, (200, 4)).astype(float)
+>>> model = MixedNB(interactions="auto").fit(X, X[:, 0] != X[:, 2])
+>>> [columns for columns, _ in model.interactions_]
+[(0, 2)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import combinations
+from math import comb, log, prod
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from deciban import decision, ops
+from deciban.data.blocks import Codes, Mixed, Reals, Table
+from deciban.engines import threads
+from deciban.estimation import discretise
+from deciban.models import feature_weights as weighing
+from deciban.models.feature_evidence import DenseEvidence
+from deciban.models.feature_weights import FeatureWeights, Objective, WeightedRows
+from deciban.models.joint_tables import (
+    CELLS,
+    MOST,
+    CellCode,
+    JointTables,
+    TableReader,
+    TableSets,
+    _column,
+    alone_of,
+    cell_numbers,
+    level_shares,
+    linear_evidence,
+    linear_terms,
+)
+from deciban.models.learn_feature_weights import distinct_rows, warn_unconverged
+from deciban.models.model import State
+from deciban.rows.rows import Rows
+from deciban.rows.sample import SelectedRows
+from deciban.rows.schema import Schema
+from deciban.tallies import Bundle
+
+FOLDS = 10
+DISTINCT = 10  # numbers of a column that are levels each
+COARSE, FINE = 8, 24  # cells of equal mass
+PRICE, ROUND, ROUNDS = 10.0, 20, 8  # nats; sets in a round; rounds
+ORDER, PAIRED, SETS = 4, 80, 1500  # columns of a set; codes among which all pairs are tried; sets of three, and of four
+BY_CLASS = 400  # pairs of a class and a table that have their own weights, at most
+BATCH = 64  # sets that a thread tries at a time
+LEAST_WEIGHT = 1e-3
+
+
+def with_tables(state: State, rows: SelectedRows) -> State:
+    """The state with joint tables: with the settled ones, or those that the rows choose."""
+    assert state.sample is not None
+    prior, kept, chosen = decision.log_prior(state.n), KeptRows.of(rows), state.known.tables
+    weights = None
+    if chosen is not None:
+        tally = state.tally.parts[2]
+    else:
+        chosen, weights = choose(kept, prior)
+        tally = chosen.tally(state.sample.all_rows())
+    if weights is None or state.sample.table.n > rows.table.n:
+        weights = kept.held_out(chosen, tally).weights(chosen, prior)
+    return state.adjusted(tables=JointTables(chosen, tally, warn_unconverged(weights)))
+
+
+def settled(state: State, chosen: TableSets, rows: Rows | None = None) -> State:
+    """The state with these tables, counted in the rows, or in the sample that holds all of them."""
+    if state.known.tables is not None:
+        return state
+    assert state.sample is not None
+    size = chosen.size * len(state.classes)
+    tally = chosen.tally(state.sample.all_rows()) if rows is None else rows.total(chosen.tally, size)
+    return replace(state.with_known(tables=chosen), tally=Bundle((*state.tally.parts[:2], tally)))
+
+
+def chosen_by(state: State) -> TableSets:
+    """The tables that the sample of a state chooses, or that are settled."""
+    if state.known.tables is not None:
+        return state.known.tables
+    assert state.sample is not None
+    return choose(KeptRows.of(state.sample.selected(state.n)), decision.log_prior(state.n))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRows:
+    """Rows of a sample in folds; a row of weight w is in up to w successive folds, in equal shares."""
+
+    table: Table  # distinct rows, in the order of classes and contents
+    row: np.ndarray  # (m,), of each share
+    fold: np.ndarray  # (m,)
+    y: np.ndarray  # (m,)
+    w: np.ndarray  # (m,), in counts
+    mass: np.ndarray  # (m,), in losses
+
+    @classmethod
+    def of(cls, rows: SelectedRows) -> KeptRows:
+        table, _, factor = distinct_rows(rows)
+        weight = table.weights()
+        shares = np.clip(np.floor(weight), 1, FOLDS).astype(np.int64)
+        row = np.repeat(np.arange(table.n), shares)
+        fold, w = np.arange(len(row)) % FOLDS, (weight / shares)[row]
+        return cls(table, row, fold.astype(np.int32), table.y[row], w, w * factor[row])
+
+    @property
+    def k(self) -> int:
+        return self.table.k
+
+    @property
+    def schema(self) -> Schema:
+        assert self.table.schema is not None
+        return self.table.schema
+
+    def held_out(self, chosen: TableSets, tally: Bundle | None = None) -> HeldOut:
+        """The rows read for these tables; with the tally of all rows, where these are more."""
+        assert isinstance(self.table.x, Mixed)
+        codes, z = TableReader(chosen, self.schema)(self.table.x)
+        return HeldOut(self, chosen, np.asfortranarray(codes[self.row]), z[self.row], tally)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out evidence of rows in folds."""
+
+    rows: KeptRows
+    chosen: TableSets
+    codes: np.ndarray  # (m, codes)
+    z: np.ndarray  # (m, q)
+    tally: Bundle | None = None  # of all rows; None: there are no others
+
+    @property
+    def levels(self) -> np.ndarray:
+        """The number of levels of each code."""
+        return self.chosen.levels
+
+    def counts_without(self, own: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """(counts (folds, k, cells) of a table by all rows but those of a fold, the cell of each row)"""
+        rows, k = self.rows, self.rows.k
+        cell, size = cell_numbers(self.codes, own, self.levels), int(np.prod(self.levels[list(own)]))
+        here = cell >= 0
+        at = (rows.fold[here].astype(np.int64) * k + rows.y[here]) * size + cell[here]
+        n = np.bincount(at, rows.w[here], minlength=FOLDS * k * size).reshape(FOLDS, k, size)
+        return np.maximum(self._all(own, n) - n, 0.0), cell
+
+    def _all(self, own: Sequence[int], n: np.ndarray) -> np.ndarray:
+        """Counts of all rows."""
+        if self.tally is None:
+            return n.sum(axis=0)
+        t = self.chosen.tables.index(tuple(own))
+        return self.tally.parts[0].total[:, self.chosen.offset[t] : self.chosen.offset[t + 1]]
+
+    @cached_property
+    def shares(self) -> list[np.ndarray]:
+        """P(level | class) of each code without each fold, (folds, k, levels)."""
+        return [level_shares(self.counts_without((j,))[0]) for j in range(len(self.levels))]
+
+    @cached_property
+    def theta(self) -> tuple[np.ndarray, np.ndarray]:
+        """(where the levels of each code begin, their shares (folds, all levels, k)), as the kernel takes them."""
+        offset = np.concatenate([[0], np.cumsum(self.levels)]).astype(np.int64)
+        return offset, np.ascontiguousarray(np.concatenate(self.shares, axis=2).transpose(0, 2, 1))
+
+    def evidence(self, own: Sequence[int]) -> np.ndarray:
+        """What a set of codes says, (m, k)."""
+        n, cell = self.counts_without(own)
+        table = ops.spec.joint_evidence(n, alone_of(self.shares, own, self.levels), len(own), MOST)
+        out = table[self.rows.fold, :, np.maximum(cell, 0)]
+        out[cell < 0] = 0.0
+        return out
+
+    @cached_property
+    def linear(self) -> np.ndarray:
+        """Evidence of numbers as they are, (m, k, q)."""
+        out, rows = np.empty((len(self.z), self.rows.k, self.z.shape[1])), self.rows
+        folds = [np.flatnonzero(rows.fold == f) for f in range(FOLDS)]
+        each = [ops.moments(Reals(self.z[at]), rows.y[at], rows.w[at], rows.k) for at in folds]
+        every = reduce(add, each) if self.tally is None else self.tally.parts[1]
+        for at, own in zip(folds, each, strict=True):
+            out[at] = linear_evidence(linear_terms(every - own), self.z[at])
+        return out
+
+    def terms(self, d: int, sets: Sequence[Sequence[int]]) -> np.ndarray:
+        """All evidence, (m, k, d + q + sets)."""
+        singles = [self.evidence((j,)) for j in range(d)]
+        joint = [self.evidence(own) for own in sets]
+        empty = np.zeros((len(self.codes), self.rows.k, 0))
+        parts = [np.stack(each, axis=2) if each else empty for each in (singles, joint)]
+        return np.concatenate([parts[0], self.linear, parts[1]], axis=2)
+
+    def weights(self, chosen: TableSets, prior: np.ndarray) -> FeatureWeights:
+        d = len(self.rows.schema.fields)
+        return Fit.of(self.rows, self.terms(d, chosen.sets), d, prior).found
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Fitted weights of evidence."""
+
+    rows: KeptRows
+    terms: np.ndarray  # (m, k, t)
+    objective: Objective
+    theta: np.ndarray
+    found: FeatureWeights
+
+    @classmethod
+    def of(cls, rows: KeptRows, terms: np.ndarray, d: int, prior: np.ndarray, before: Fit | None = None) -> Fit:
+        """The weights of terms, the first d of which are of single columns; the first ones may be fitted before."""
+        t = terms.shape[2]
+        piece = WeightedRows(DenseEvidence(_Parts(terms), None, True), rows.y, rows.mass)  # type: ignore[arg-type]
+        objective = weighing.problem([piece], prior, t, d, BY_CLASS)
+        if before is None:
+            start = weighing.fit_temperature(objective)
+        else:
+            old = before.objective.layout
+            kept = np.where(np.arange(t) < old.d, np.arange(t), -1)
+            start = objective.layout.start_from(old, before.theta, kept)
+        answer = weighing.minimise(objective, start)
+        return cls(rows, terms, objective, answer.w, weighing.found(objective, answer))
+
+    @cached_property
+    def logs(self) -> np.ndarray:
+        """log P(class) of the rows, (m, k)."""
+        scores = np.einsum("nkt,kt->nk", self.terms, self.found.table) + self.found.bias + self.objective.prior
+        return ops.posterior(np.ascontiguousarray(scores), logs=True)
+
+    @cached_property
+    def loss(self) -> float:
+        return -float(self.rows.mass @ self.logs[np.arange(len(self.logs)), self.rows.y])
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Evidence that is there already."""
+
+    values: np.ndarray
+
+    def parts(self, x: Any) -> np.ndarray:
+        return self.values
+
+
+def choose(rows: KeptRows, prior: np.ndarray) -> tuple[TableSets, FeatureWeights]:
+    """The tables that pay for themselves, and all weights."""
+    every = coded(rows)
+    d, held = len(rows.schema.fields), rows.held_out(every)
+    fit = Fit.of(rows, held.terms(d, ()), d, prior)
+    sets: list[tuple[int, ...]] = []
+    pool = candidates(every, held, d, prior) if len(prior) > 1 else []
+    for _ in range(ROUNDS):
+        price = PRICE + 2.0 * log(max(len(pool), 1))
+        taken = set(sets)
+        new = worth([own for own in pool if own not in taken], held, np.exp(fit.logs), price)
+        trial = None
+        while new:
+            terms = [fit.terms, *(held.evidence(own)[:, :, None] for own in new)]
+            trial = Fit.of(rows, np.concatenate(terms, axis=2), d, prior, fit)
+            weight = trial.found.table.mean(axis=0)[-len(new) :]
+            if (weight > LEAST_WEIGHT).all():
+                break
+            new = [own for own, w in zip(new, weight.tolist(), strict=True) if w > LEAST_WEIGHT]
+        if not new or trial is None or fit.loss - trial.loss < price / 2:
+            break
+        fit, sets = trial, [*sets, *new]
+        known = set(pool)
+        pool += extended(every, [own for own in sets if len(own) < ORDER], d, len(rows.y), known)
+    return trimmed(every, sets, d), fit.found
+
+
+def worth(pool: list, held: HeldOut, p: np.ndarray, price: float) -> list[tuple[int, ...]]:
+    """The sets that are worth their price, the best first; none contains another."""
+    offset, theta = held.theta
+    rows, codes = held.rows, Codes(held.codes)
+
+    def gains(part: list) -> np.ndarray:
+        slope, bend = ops.table_gains(codes, rows.y, rows.fold, rows.w, rows.mass, p, offset, theta, part, MOST).T
+        return np.where(slope > 0, slope**2 / (bend + 1.0), 0.0)
+
+    parts = [pool[i : i + BATCH] for i in range(0, len(pool), BATCH)]
+    gain = np.concatenate([*threads.map_ordered(parts, gains), np.zeros(0)])
+    best = np.argsort(-gain, kind="stable")[: int((gain > price).sum())]
+    paying = {pool[i]: gain[i] for i in best.tolist()}
+    out: list[tuple[int, ...]] = []
+    for own, value in paying.items():
+        some = (part for size in range(1, len(own)) for part in combinations(own, size))
+        enough = any(paying.get(part, 0.0) > value - PRICE for part in some)
+        if not enough and not any(set(own) <= set(other) or set(other) <= set(own) for other in out):
+            out.append(own)
+    return out[:ROUND]
+
+
+def candidates(every: TableSets, held: HeldOut, d: int, prior: np.ndarray) -> list[tuple[int, ...]]:
+    """Finer cells, pairs, and sets of three and four of the columns that say most alone."""
+    rows, codes = held.rows, range(len(every.cells))
+    says = []
+    for j in codes:
+        logs = ops.posterior(np.ascontiguousarray(held.evidence((j,)) + prior), logs=True)
+        says.append(-float(rows.mass @ logs[np.arange(len(logs)), rows.y]))
+    ranked = sorted(codes, key=lambda j: says[j])
+    out: list[tuple[int, ...]] = [(j,) for j in codes if j >= d]
+    paired = sorted(ranked[:PAIRED], key=lambda j: every.cells[j].column)
+    out += [own for own in combinations(paired, 2) if fits(every, own, len(rows.y))]
+    first = [j for j in ranked if j < d]
+    for size in range(3, ORDER + 1):
+        most = max(m for m in range(d + 1) if comb(m, size) <= SETS)
+        out += [own for own in combinations(sorted(first[:most]), size) if fits(every, own, len(rows.y))]
+    return out
+
+
+def extended(every: TableSets, sets: list, d: int, n: int, known: set) -> list[tuple[int, ...]]:
+    """Sets of several columns, each with one more column; in the order of the columns."""
+    more = {
+        tuple(sorted((*own, j), key=lambda i: every.cells[i].column)) for own in sets for j in range(d) if j not in own
+    }
+    return sorted(own for own in more - known if fits(every, own, n))[:SETS]
+
+
+def fits(every: TableSets, own: tuple[int, ...], n: int) -> bool:
+    """Whether the codes are of different columns, and their table is not too large."""
+    cells = prod(every.cells[j].size for j in own)
+    return len({every.cells[j].column for j in own}) == len(own) and cells <= (
+        CELLS if len(own) < 3 else min(CELLS, n // 2)
+    )
+
+
+def trimmed(every: TableSets, sets: list, d: int) -> TableSets:
+    """Only with the codes that are in use."""
+    used = [*range(d), *sorted({j for own in sets for j in own if j >= d})]
+    place = {j: at for at, j in enumerate(used)}
+    return replace(
+        every,
+        cells=tuple(every.cells[j] for j in used),
+        sets=tuple(tuple(place[j] for j in own) for own in sets),
+    )
+
+
+# codes
+
+
+def coded(rows: KeptRows) -> TableSets:
+    """All codes of the columns, and no sets."""
+    first, fine, numbers, shift, scale = [], [], [], [], []
+    table, schema = rows.table, rows.schema
+    assert isinstance(table.x, Mixed)
+    for b, (family, columns) in enumerate(schema.groups):
+        if family is schema.gaps:
+            continue
+        for c, j in enumerate(columns):
+            values, levels = _column(table.x.blocks[b], c), schema.fields[j].levels
+            if levels is not None:
+                first.append(CellCode(j, tuple(levels), (), bool((values == -1).any())))
+                continue
+            missing = np.isnan(values)
+            known, weight = values[~missing], table.weights()[~missing]
+            distinct, at = np.unique(known, return_inverse=True)
+            counts = np.bincount(at, weight, minlength=len(distinct))
+            several = len(distinct) > DISTINCT
+            borders = discretise.even(counts, COARSE) if several else range(1, len(distinct))
+            first.append(CellCode(j, None, cuts_at(distinct, borders), bool(missing.any())))
+            if several:
+                cuts = cuts_at(distinct, discretise.even(counts, FINE))
+                fine.append(CellCode(j, None, cuts, bool(missing.any())))
+            if len(distinct) > 1:
+                mean = float(counts @ distinct / counts.sum())
+                numbers.append(j)
+                shift.append(mean)
+                scale.append(float(np.sqrt(counts @ (distinct - mean) ** 2 / counts.sum())) or 1.0)
+    first.sort(key=lambda one: one.column)
+    order = np.argsort(numbers)
+    return TableSets(
+        (*first, *fine), (), tuple(np.array(numbers, dtype=int)[order].tolist()),
+        np.array(shift)[order], np.array(scale)[order],
+    )  # fmt: skip
+
+
+def cuts_at(values: np.ndarray, borders: Sequence[int]) -> tuple[float, ...]:
+    """Cuts in the middle between ascending numbers, before each of these positions."""
+    middle = [values[i - 1] / 2 + values[i] / 2 for i in borders]
+    return tuple(float(at if at > values[i - 1] else values[i]) for at, i in zip(middle, borders, strict=True))
