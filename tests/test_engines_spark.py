@@ -36,6 +36,11 @@ def test_spark_has_the_bits_of_the_stream_on_real_tables(name, spread):
         clusters.assert_fits_like_the_stream(model, pieces, spread, target)
 
 
+@clusters.every_coded_model
+def test_columns_are_coded_as_in_memory(model, spread):
+    clusters.assert_coded_as_in_memory(model, spread)
+
+
 @clusters.several_passes
 def test_several_passes_end_where_the_stream_does(model, spread):
     clusters.assert_several_passes_end_where_the_stream_does(model, spread)

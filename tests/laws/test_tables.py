@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 
 import deciban
@@ -36,6 +38,7 @@ Y = np.where((COMPLETE["sex"] == "m") & (COMPLETE["age"] > 38) | (RNG.random(N) 
 GAPS = {name: [None if RNG.random() < 0.06 else cell for cell in cells] for name, cells in CELLS.items()}
 X = pd.DataFrame(GAPS)
 NOTES = [f"passenger {i} had asked for a cabin with a window, twice" for i in range(N)]
+FITTED_ON = {name: cells for name, cells in GAPS.items() if name not in ("price", "took")}  # that CSV files hold too
 FRAMES = {"pandas": X, "polars": pl.DataFrame(GAPS), "arrow": pa.table(GAPS)}
 GENERATIVE = (
     "GaussianNB",
@@ -174,8 +177,60 @@ def test_predictions_for_files_are_those_for_frames(name, tmp_path):
     rows = pa.table(GAPS)
     found = model.predict_on(rows)
     np.testing.assert_allclose(np.asarray(found["p_yes"]), model.predict_proba(X)[:, 1], rtol=1e-12)
-    with pytest.raises(DataError, match=r"column `sex` holds text(?s:.*)hint: MixedNB .*`fit` on a frame"):
-        getattr(deciban, name)().fit_on(rows.append_column("label", [Y.tolist()]))
+
+
+@every
+@pytest.mark.parametrize("form", ["table", "batches", "parquet", "csv"])
+def test_columns_of_files_are_coded_as_those_of_a_frame(name, form, tmp_path):
+    rows = pa.table(FITTED_ON).append_column("label", [Y.tolist()])
+    if form == "csv":  # where dates are texts
+        rows = rows.drop_columns("when")
+    if form == "batches":  # of one library, in uneven parts, the first of which lacks a level
+        order = np.argsort(X["port"].fillna("").to_numpy(str), kind="stable")
+        rows = pa.concat_tables([rows.take(part) for part in np.split(order, [20, 90])])
+    if form == "parquet":
+        pq.write_table(rows, tmp_path / "rows.parquet", row_group_size=50)
+        rows = tmp_path / "rows.parquet"
+    if form == "csv":
+        pacsv.write_csv(rows, tmp_path / "rows.csv")
+        rows = tmp_path / "rows.csv"
+    model = getattr(deciban, name)().fit_on(rows)
+    frame = pd.DataFrame(FITTED_ON) if form != "csv" else pd.read_csv(tmp_path / "rows.csv").drop(columns="label")
+    told = fitted(name, frame)
+    reader, same = model._posterior().reader, told._posterior().reader
+    assert reader.coding.labels == same.coding.labels
+    if name != "LogisticRegression":  # whose means are rounded in another order of the rows
+        assert reader.coding == same.coding
+    np.testing.assert_allclose(model.predict_proba(frame), told.predict_proba(frame), rtol=1e-5, atol=1e-7)
+    assert (model.n_features_in_, model.feature_names_in_.tolist()) == (told.n_features_in_, list(frame))
+    again = deciban.loads(deciban.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+
+
+@every
+def test_rows_of_files_are_weighted_and_columns_of_no_use_named(name):
+    w = np.random.default_rng(2).integers(1, 4, N).astype(float)
+    rows = pa.table({**FITTED_ON, "note": NOTES, "w": w, "label": Y.tolist()})
+    with pytest.warns(ColumnWarning, match="`note` is free text: left out"):
+        model = getattr(deciban, name)().fit_on(rows, sample_weight="w")
+    with pytest.warns(ColumnWarning):
+        told = getattr(deciban, name)().fit(pd.DataFrame(FITTED_ON).assign(note=NOTES), Y, sample_weight=w)
+    frame = pd.DataFrame(FITTED_ON)
+    np.testing.assert_allclose(model.predict_proba(frame), told.predict_proba(frame), rtol=1e-5, atol=1e-7)
+
+
+@every
+def test_a_stream_that_can_be_read_once_is_refused_for_coded_columns(name):
+    rows = pa.table(FITTED_ON).append_column("label", [Y.tolist()])
+    with pytest.raises(DecibanError, match=r"(?s)once.*\n\nhint: "):
+        getattr(deciban, name)().fit_on(iter([rows]))
+
+
+def test_columns_of_two_types_in_parts_of_the_data_are_refused(tmp_path):
+    for part, port in enumerate((["S", "C"], [1, 2])):
+        pq.write_table(pa.table({"port": port, "age": [1.0, 2.0], "label": ["a", "b"]}), tmp_path / f"{part}.parquet")
+    with pytest.raises(DataError, match="column `port`"):
+        deciban.GaussianNB().fit_on(tmp_path)
 
 
 @every

@@ -132,6 +132,38 @@ def made(model: Any = None, n: int = 200) -> pd.DataFrame:
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(label=y)
 
 
+CODED = [
+    deciban.GaussianNB(),
+    deciban.BernoulliNB(),
+    deciban.CategoricalNB(),
+    deciban.LinearDiscriminantAnalysis(),
+    deciban.FisherDiscriminant(),
+    deciban.LogisticRegression(tol=1e-8),
+]
+every_coded_model = pytest.mark.parametrize("model", CODED, ids=lambda model: type(model).__name__)
+
+
+def assert_coded_as_in_memory(model: Any, spread: Any) -> None:
+    """Columns of categories, truth values and dates, with missing cells, are coded as `fit` codes those of a frame."""
+    rng, n = np.random.default_rng(0), 240
+    y = rng.integers(0, 2, n)
+    days = rng.integers(0, 60, n) * 7 + np.where(y == 1, 5, rng.integers(0, 7, n))
+    frame = pd.DataFrame(
+        {
+            "port": pd.Series(rng.choice(["S", "C", "Q"], n)).where(rng.random(n) < 0.9),
+            "rich": rng.random(n) < 0.4,
+            "age": rng.normal(40 + 3 * y, 9),
+            "when": (pd.Timestamp("2024-01-01") + pd.to_timedelta(days, unit="D")).astype("datetime64[us]"),
+            "label": np.array(["no", "yes"])[y],
+        }
+    )
+    asked = frame.drop(columns="label")
+    told = clone(model).fit(asked, frame["label"])
+    found = clone(model).fit_on(spread(cut(frame, 4)))
+    assert found._posterior().reader.coding.labels == told._posterior().reader.coding.labels
+    np.testing.assert_allclose(found.predict_proba(asked), told.predict_proba(asked), rtol=1e-6)
+
+
 def real(name: str) -> pd.DataFrame:
     shared_path(name)
     return {"mnist": _digits, "newsgroups20": _posts}.get(name, _rows)(name)

@@ -85,6 +85,7 @@ from deciban.models.model import Known, Spec, State, TallyPass, ledger_tags, tal
 from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPosterior, in_decibans
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
+from deciban.rows.coding_pass import read_job
 from deciban.rows.labels import label_codes, label_type, united
 from deciban.rows.levels import recoded, rows_with_unseen
 from deciban.rows.predictions import PredictBatch, columns_for
@@ -731,7 +732,13 @@ def roles_of(
     if target in wanted or not wanted or (texts and len(wanted) != 1):
         what = "one column of texts" if texts else "columns, and not the target"
         raise DataError(f"to learn from {wanted}, where {what} are needed\n\nhint: name them: features=…")
-    return ColumnRoles(tuple(wanted), target, weight, _kinds(schema, wanted), texts)
+    return ColumnRoles(tuple(wanted), target, weight, _kinds(schema, wanted), texts, _are_plain(schema, wanted))
+
+
+def _are_plain(schema: Any, names: Sequence[str]) -> bool:
+    from deciban.io import batches
+
+    return all(batches.is_plain(schema.field(name).type) for name in names)
 
 
 def _kinds(schema: Any, names: Sequence[str]) -> tuple[str, ...]:
@@ -838,7 +845,10 @@ class Generative(Classifier):
 
     def _learn_on(self, job: BatchJob) -> None:
         settings = type(self).__name__, self.get_params(deep=False)
-        self._adopt(self._learn(BatchRows(job, self._reader().of_columns(job.roles), settings)))
+        with read_job(self._reader(), job) as (job, reader, notes):
+            self._adopt(self._learn(BatchRows(job, reader, settings)))
+        if notes:
+            warn_of_odd_columns(notes)
 
     def _learn(self, rows: Rows) -> State:
         """The state of all rows."""

@@ -72,6 +72,7 @@ from deciban.models.logistic_posterior import LogisticPosterior
 from deciban.models.posterior import LinearPosterior
 from deciban.rows import inputs
 from deciban.rows.coding import LINEAR, Coding
+from deciban.rows.coding_pass import read_job
 from deciban.rows.readers import ArrayKind, ArrayReader, TableReader, warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, Rows
 from deciban.solvers.base import Solution
@@ -376,7 +377,10 @@ class LogisticRegression(Classifier):
 
     def _learn_on(self, job: BatchJob) -> None:
         settings = type(self).__name__, self.get_params(deep=False)
-        self._learn(BatchRows(job, self._unfitted_reader().of_columns(job.roles), settings))
+        with read_job(self._unfitted_reader(), job) as (job, reader, notes):
+            self._learn(BatchRows(job, reader, settings))
+        if notes:
+            warn_of_odd_columns(notes)
 
     def _learn(self, rows: Rows) -> None:
         """Learn from rows in memory or elsewhere, and set the attributes: the end of `fit` and of `fit_on`."""

@@ -58,6 +58,11 @@ def kind(given: pa.DataType) -> str | None:
     return LEVEL if pa.types.is_boolean(given) or _text(given) else "neither"
 
 
+def is_plain(given: pa.DataType) -> bool:
+    """Whether cells of that type are numbers or truth values, which need no coding."""
+    return _numeric(given) or pa.types.is_boolean(given) or pa.types.is_null(given)
+
+
 def column_kind_or(column: pa.Array, known: str | None) -> str:
     """What a column holds; "" if unknown: a column without values may be of any type, as empty ones of pandas are."""
     if column.null_count == len(column) and known is not None:
@@ -133,8 +138,7 @@ def _not_numeric_error(column: pa.Array, name: str) -> DataError:
     what = "text" if _text(column.type) else frames.in_words(str(column.type))[0]
     return DataError(
         f"column `{name}` holds {what}, {column[row].as_py()!r} in row {row}\n\n"
-        "hint: MixedNB learns from batches of such columns; `fit` on a frame of all rows codes them for others; or "
-        "exclude it: features=[…]"
+        "hint: MixedNB takes such columns, and so do all models but those of counts; or exclude it: features=[…]"
     )
 
 

@@ -141,6 +141,10 @@ class ArrayReader:
             self, d=len(names), names=names, labels=(), ignored=(), target=roles.target, origin=ArrayKind.plain
         )
 
+    def coding_rule(self, roles: ColumnRoles) -> CodingRule | None:
+        """How columns of data elsewhere are coded; None: they are not."""
+        return None
+
     def with_schema(self, schema: None) -> ArrayReader:
         return self
 
@@ -389,6 +393,9 @@ class ColumnReader:
         names = np.array(roles.features, dtype=object)
         return replace(self, schema=None, names=names, library="pyarrow", ignored=(), target=roles.target)
 
+    def coding_rule(self, roles: ColumnRoles) -> CodingRule | None:
+        return None
+
     def with_schema(self, schema: Schema) -> ColumnReader:
         return self if schema is self.schema else replace(self, schema=schema)
 
@@ -497,6 +504,9 @@ class TableReader(ArrayReader):
         reader._warn_of_columns(absent, new)
         return Training(reader, x, found, (lambda codes, classes: notes) if notes else None)
 
+    def coding_rule(self, roles: ColumnRoles) -> CodingRule | None:
+        return None if roles.plain else self.rule
+
     def of_coding(self, coding: Coding) -> TableReader:
         """The reader with a coding, and its columns."""
         return replace(self, coding=coding, d=coding.d, names=coding.label_array)
@@ -525,6 +535,13 @@ class TableReader(ArrayReader):
         if self.coding is None:
             return super().read_batch(batch, columns)
         return self.coding.read(batches.columns(batch, columns), batch.num_rows)[0]
+
+    def learning_batch(self, batch: Any, roles: ColumnRoles) -> Block:
+        from deciban.io import batches
+
+        if self.coding is None:
+            return super().learning_batch(batch, roles)
+        return self.coding.read(batches.columns(batch, roles.features), batch.num_rows, learning=True)[0]
 
     def cell_reader(self, columns: Sequence[str]) -> CellReader | None:
         if self.coding is None:

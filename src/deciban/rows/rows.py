@@ -147,6 +147,7 @@ class ColumnRoles:
     weight: str | None = None
     kinds: tuple[str, ...] = ()  # of the features, where known: "number", "level", or ""
     texts: bool = False  # whether the feature is read as a text, not as levels
+    plain: bool = True  # whether all features are numbers or truth values, by their types
 
     @property
     def coded(self) -> tuple[str, ...]:
@@ -232,7 +233,7 @@ class Pass:
             raise relocate(wrong, names=self.roles.features) from None
 
     def table(self, batch: Any) -> Table:
-        x, y = self.reader.read_batch(batch, self.roles.features), self.roles.codes(batch, self.classes)
+        x, y = self.reader.learning_batch(batch, self.roles), self.roles.codes(batch, self.classes)
         return Table(x, y, self.roles.weights(batch), len(self.classes), self.reader.schema)
 
 
