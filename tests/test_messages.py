@@ -71,11 +71,10 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "hint: MixedNB and TreeAugmentedNB draw tables with categories",
     ),
     (
-        lambda: GaussianNB().fit_on(FRAME.assign(label=Y)),
+        lambda: MultinomialNB().fit_on(FRAME.assign(label=Y)),
         DataError,
         "column `sky` holds text, 'grey' in row 0\n\n"
-        "hint: MixedNB learns from batches of such columns; `fit` on a frame of all rows codes them for others; or "
-        "exclude it: features=[…]",
+        "hint: MixedNB takes such columns, and so do all models but those of counts; or exclude it: features=[…]",
     ),
     (
         lambda: LogisticRegression().fit(FRAME[["sky"]].assign(sky="red"), Y),
