@@ -29,8 +29,8 @@ from deciban.data.blocks import Table as RowTable
 from deciban.engines.threads import one_blas_thread
 from deciban.models import feature_weights as weighing
 from deciban.models.feature_weights import with_strength
-from deciban.models.learn_feature_weights import distinct_rows, split_pieces
-from deciban.rows.sampling import RowSample
+from deciban.models.learn_feature_weights import distinct_rows, held_out_pieces
+from deciban.rows.sample import RowSample
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 
@@ -116,8 +116,8 @@ def walks(table: Table) -> dict[str, Walk]:
         found = state.reader.training(X, y, first=False)
         codes = np.searchsorted(state.classes, np.asarray(y)).astype(np.int32)
         rows = RowTable(found.x, codes, None, len(state.classes), state.reader.schema)
-        few, times, _ = distinct_rows(RowSample.of(rows, len(codes)))
-        pieces, prior = split_pieces(state, few, times), decision.log_prior(model.class_count_)
+        every = RowSample.from_rows(rows, None).selected(state.n)
+        pieces, prior = held_out_pieces(state, *distinct_rows(every)), decision.log_prior(model.class_count_)
     under = with_strength(weighing.problem(pieces, prior, len(model.feature_weights_)), model._state.weights.strengths)
     ones, zeros = np.zeros((2, under.layout.size))
     zeros[0] = -1.0  # what all weights have in common

@@ -864,7 +864,7 @@ class Generative(Classifier):
             pruned = state.pruned()
             rows = rows.with_schema(pruned.reader.schema)
             state = second_stage.with_settled_tables(fill_missing(pruned, rows), rows)
-            state = second_stage.fitted(state)
+            state = second_stage.with_second_stage(state)
         self._check_complete(state)
         return state if spec.keep_rows else state.adjusted(sample=None)
 
@@ -932,7 +932,8 @@ class Generative(Classifier):
                 state = second_stage.with_settled_tables(state, first)
             else:
                 check_ledger(spec.ledger, before.ledger)
-                sample = rows.with_sample(spec.sample_size).sample if spec.sample_size else None
+                size = None if spec.finds_cuts and not before.settled else spec.sample_size  # cuts need all rows
+                sample = rows.with_sample(size).sample if spec.sample_size else None
                 state = self._plus_rows(before.with_spec(spec), rows, sample)
             self._adopt(replace(state, closed=closed).pruned())
         if found.notes is not None and found.reader.coding is not None:  # columns that are never read

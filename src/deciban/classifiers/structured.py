@@ -30,7 +30,7 @@ from deciban.data.blocks import Mixed, Table
 from deciban.data.frames import Column
 from deciban.decision import Prior
 from deciban.display import MISSING, format_list, is_missing
-from deciban.errors import DataError, MergeError
+from deciban.errors import DataError
 from deciban.estimation import discretise
 from deciban.explain.counts_table import CountsTable
 from deciban.families.aode import Aode
@@ -91,16 +91,6 @@ class StructuredNB(Generative):
             keep_rows=int(self.keep_rows),
         )
 
-    def _check_mergeable(self, other: Any) -> None:
-        fields = self._state.reader.schema.fields
-        for field, *both in zip(fields, self._state.known.cuts or (), other._state.known.cuts or (), strict=False):
-            if any(cut is not None and cut.learned for cut in both):
-                raise MergeError(
-                    f"the cuts of column {field.named} were learned from the rows of each model, so their counts do "
-                    "not add up\n\n"
-                    "hint: give one model's cuts to the other, `cuts=model.cuts_`, and the same to every model"
-                )
-
     # fitted attributes
 
     @property
@@ -130,6 +120,12 @@ class StructuredNB(Generative):
         """The columns with a level for missing cells, by name."""
         state = self._fitted_state()
         return [name for name, gap in zip(state.reader.schema.names, state.params.gaps, strict=True) if gap]
+
+    @property
+    def settled_(self) -> bool:
+        """Whether learned cuts stay as they are when rows are added or removed. False while the model keeps all rows:
+        then the cuts are those of a fit on the same rows."""
+        return self._current_state().settled
 
     @property
     def cuts_(self) -> dict[Any, list[float]]:
@@ -212,6 +208,11 @@ class FindCuts:
 
     cuts: Any  # the setting
 
+    @property
+    def learns(self) -> bool:
+        """Whether cuts of some column come from the rows."""
+        return isinstance(self.cuts, str | Mapping)
+
     def grid(self, table: Table) -> Bundle:
         """Grid counts of all columns of numbers, from which cuts are learned."""
         n = ops.class_weights(table.y, table.w, table.k)
@@ -226,8 +227,8 @@ class FindCuts:
         for at in [at for family, at in schema.groups if family == NUMBERS]:
             for j, keys, table in zip(at, cells.keys, cells.columns(), strict=True):
                 low, high = cell_borders(keys) if len(keys) else (np.array([np.nan]), np.array([np.nan]))
-                given, learns = self._given(schema.fields[j]), isinstance(self.cuts, str | Mapping)
-                cuts = given if given is not None else discretise.between(keys, table) if learns else []
+                given = self._given(schema.fields[j])
+                cuts = given if given is not None else discretise.between(keys, table) if self.learns else []
                 out[j] = ColumnCuts(tuple(cuts), float(low[0]), float(high[-1]), given is None)
         return tuple(out)
 

@@ -222,7 +222,7 @@ def cross_validate_folds(
     refitted, known, losses = [], np.ones(len(fold), dtype=bool), np.full(len(fold), np.nan)
     few = classes_too_small(rows, fold)
     for i, (here, learned) in enumerate(zip(parts, models_by_addition(model, rows, parts), strict=True)):
-        if learned is None or few[i]:
+        if learned is None or few[i] or learned._fitted_state().settled:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ColumnWarning)  # `fit` on all rows has it
                 learned = rows.call_with(clone(model).fit, np.flatnonzero(fold != i))

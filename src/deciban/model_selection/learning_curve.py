@@ -224,8 +224,7 @@ class Models:
                 raise NotAdditiveError("rows with missing cells are not in the tally")
             if isinstance(running, TextClassifier) and not running._features().open_ended:
                 raise NotAdditiveError("the vectoriser has the columns of the first texts")
-            cuts = running._fitted_state().known.cuts if isinstance(running, Generative) else None
-            if any(cut is not None and cut.learned for cut in cuts or ()):
+            if isinstance(running, Generative) and running._current_state().settled:
                 raise NotAdditiveError("the bins of numbers depend on the first rows")
         except DecibanError as bad:  # errors in the data are raised by `fit`
             self.note = f"each size was refitted: {str(bad).splitlines()[0]}"

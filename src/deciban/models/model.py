@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from deciban import ops
-from deciban.data.blocks import Block, Codes, Reals, Table
+from deciban.data.blocks import Block, Codes, Reals, Table, concatenated
 from deciban.decision import Prior
 from deciban.errors import MergeError, NoRowsError, SupportError
 from deciban.models.calibration import Calibration
@@ -117,9 +117,16 @@ class Spec:
         return bool(self.tune) or self.calibrate or bool(self.weighted_by)
 
     @property
+    def finds_cuts(self) -> bool:
+        """Whether cuts of numbers are learned from the rows."""
+        return self.find_cuts is not None and self.find_cuts.learns
+
+    @property
     def sample_size(self) -> int:
         """Rows of the sample that learning needs; 0: it needs none."""
-        return (self.keep_rows or SIZE) if self.second_stage else 0
+        if self.second_stage:
+            return self.keep_rows or SIZE
+        return self.keep_rows if self.finds_cuts else 0
 
 
 def fixed_family(family: Any, schema: Schema | None, known: Known) -> Any:
@@ -322,8 +329,9 @@ class State:
 
     def with_sample(self, sample: RowSample | None) -> State:
         """The state of other rows, whose second stage is not fitted yet."""
-        stale = sample is not None and self.spec.second_stage
-        out = replace(self, sample=sample, calibration=None, weights=None, tables=None, stale=stale)
+        if sample is not None and not self.spec.second_stage and not sample.complete:
+            sample = None  # it was for cuts, which are settled
+        out = replace(self, sample=sample, calibration=None, weights=None, tables=None, stale=sample is not None)
         if self.known.tables is None or sample is None or not sample.complete:
             return out
         return replace(out.with_known(tables=None), tally=Bundle(self.tally.parts[:2]))  # rows choose again
@@ -395,8 +403,14 @@ class State:
         if a.reader.schema is not None and a.reader.schema != b.reader.schema:
             schema, here, there = a.reader.schema.merged(b.reader.schema)
             a, b = (one._in_levels(schema, moved(schema, one.tally, at)) for one, at in ((a, here), (b, there)))
-        both = replace(a, tally=finite_sum(a.tally, b.tally, add))
-        return both.with_sample(None if a.sample is None or b.sample is None else a.sample + b.sample).pruned()
+        sample = None if a.sample is None or b.sample is None else a.sample + b.sample
+        if a.spec.finds_cuts:
+            some = [one.sample for one in (a, b) if one.sample is not None and not one.settled]
+            if len(some) == 2 and sample is not None and not sample.complete:  # for the last time, all rows are held
+                rows = concatenated(some[0].all_rows(), some[1].all_rows())
+                return a.recut(rows).with_sample(sample).pruned()
+            a, b = with_equal_cuts(a, b)
+        return replace(a, tally=finite_sum(a.tally, b.tally, add)).with_sample(sample).pruned()
 
     def minus(self, removed: Bundle, table: Table) -> State:
         """The state without the rows of a table, which have this tally. Rows that were never learned leave negative
@@ -406,6 +420,25 @@ class State:
         if sample is not None:
             sample = sample.without(RowSample.from_rows(table, None, self.reader.digested_names)).known_whole(left.n)
         return left.with_sample(sample)
+
+    @property
+    def settled(self) -> bool:
+        """Whether learned cuts stay as they are, because not all rows are held that they depend on."""
+        return self.spec.finds_cuts and (self.sample is None or not self.sample.complete)
+
+    def recut(self, table: Table) -> State:
+        """The state of these rows, in its classes and levels, with the cuts that a fit on them finds."""
+        schema = self.reader.schema.ordered()
+        if schema != self.reader.schema:
+            table = replace(table, x=recoded(table.x, self.reader.schema, schema), schema=schema)
+            self = self._in_levels(schema, self.tally)
+        grid = self.spec.find_cuts.grid(table).parts[1]
+        return self.with_cuts(self.spec.find_cuts(schema, grid), table)
+
+    def with_cuts(self, cuts: tuple, table: Table) -> State:
+        """The state of these rows, cut at the same numbers as those of another state."""
+        out = replace(self, known=replace(self.known, cuts=cuts))
+        return replace(out, tally=out.tallied(table))
 
     @property
     def sample_exact(self) -> bool:
@@ -432,6 +465,23 @@ class State:
             x = recoded(row.x, self.reader.schema, left.reader.schema)
         family = left.family.fixed(self.params) if self.spec.structured else left.family
         return family.loglik(family.estimate(left.tally.parts[1]), x)
+
+
+def with_equal_cuts(a: State, b: State) -> tuple[State, State]:
+    """Both states with the same cuts: those of one that cannot be cut in another way."""
+    pairs = zip(a.reader.schema.fields, a.known.cuts or (), b.known.cuts or (), strict=True)
+    unlike = [field for field, *cuts in pairs if None not in cuts and cuts[0].at != cuts[1].at]
+    if not unlike:
+        return a, b
+    if not b.settled:
+        return a, b.with_cuts(a.known.cuts, b.sample.all_rows())  # type: ignore[arg-type, union-attr]
+    if not a.settled:
+        return a.with_cuts(b.known.cuts, a.sample.all_rows()), b  # type: ignore[arg-type, union-attr]
+    raise MergeError(
+        f"the cuts of column {unlike[0].named} were learned from the rows of each model, and neither keeps all of its "
+        "rows, so their counts do not add up\n\n"
+        "hint: give one model's cuts to the other, `cuts=model.cuts_`, and the same to every model"
+    )
 
 
 def empty_block(reader: Any) -> Block:

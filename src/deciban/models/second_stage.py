@@ -2,7 +2,8 @@
 
 Tuned settings, a calibration and feature weights are functions of the tally and the sample of rows that a state keeps.
 They are computed by `fit`, and again at the first question after rows were added or removed, so that the model equals
-one that was fitted to the same rows.
+one that was fitted to the same rows. While the sample holds all rows, so are the cuts of numbers, and the tally of the
+levels that they make.
 
 Joint tables need counts that the tally of naive Bayes does not have. While the sample holds all rows, it chooses the
 tables, and they are counted in it. Beyond that they are *settled*: `known.tables` are the chosen ones, whose counts are
@@ -21,10 +22,19 @@ from deciban.rows.rows import Rows
 
 def fitted(state: State) -> State:
     """The state with a second stage fitted to its tally and its sample."""
-    spec = state.spec
     if not state.stale or state.empty:
         return state
     assert state.sample is not None
+    if state.spec.finds_cuts and not state.settled:
+        state = state.recut(state.sample.all_rows())
+    return with_second_stage(state)
+
+
+def with_second_stage(state: State) -> State:
+    """The same for a state whose cuts are those of its rows."""
+    spec = state.spec
+    if not spec.second_stage or state.sample is None:
+        return state.adjusted(stale=False)
     rows = state.sample.selected(state.n)
     if spec.tune:
         state = held_out.tuned(state, rows)

@@ -29,7 +29,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban.data.blocks import Codes, Counts, Reals, Table, borders
-from deciban.data.frames import sort_levels
 from deciban.engines import stream, threads
 from deciban.errors import DataError, DecibanError, NotAdditiveError, relocate
 from deciban.rows import inputs
@@ -111,12 +110,7 @@ class LabelledTally:
         """With sorted levels: the result does not depend on how rows are split into parts."""
         if self.schema is None:
             return self
-        fields = []
-        for one in self.schema.fields:
-            order = sort_levels(one.levels or ())
-            levels = None if one.levels is None else tuple(one.levels[i] for i in order)
-            fields.append(replace(one, levels=levels))
-        schema = replace(self.schema, fields=tuple(fields))
+        schema = self.schema.ordered()
         return self if schema == self.schema else self._in_levels(schema, schema.merged(self.schema)[2])
 
 
@@ -343,8 +337,8 @@ class ArrayRows:
         value = self.total(f, size(self.table) if large and size is not None else 0)
         return (self.with_sample(sample) if sample else self), value
 
-    def with_sample(self, size: int) -> ArrayRows:
-        """The rows with a sample of them."""
+    def with_sample(self, size: int | None) -> ArrayRows:
+        """The rows with a sample of them, or all of them as one (None)."""
         return replace(self, sample=RowSample.from_rows(self.table, size, self.reader.digested_names))
 
     def total(self, f: Callable[[Table], Any], size: int = 0) -> Any:

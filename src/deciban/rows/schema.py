@@ -23,7 +23,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes, ColumnBlock, Mixed, Reals
-from deciban.data.frames import UNITS, Column, Name
+from deciban.data.frames import UNITS, Column, Name, sort_levels
 from deciban.data.support import NEEDS, outside
 from deciban.errors import DataError, MergeError, SupportError
 
@@ -148,6 +148,14 @@ class Schema:
             self, fields=tuple(a.grown(b.levels or ()) for a, b in zip(self.fields, other.fields, strict=True))
         )
         return both, both._places(self), both._places(other)
+
+    def ordered(self) -> Schema:
+        """The schema with sorted levels: the one of a fit on all rows at once."""
+        fields = []
+        for one in self.fields:
+            order = sort_levels(one.levels or ())
+            fields.append(one if one.levels is None else replace(one, levels=tuple(one.levels[i] for i in order)))
+        return replace(self, fields=tuple(fields))
 
     def reordered(self, order: Sequence[int]) -> Schema:
         """The schema with column order[j] at position j."""
