@@ -39,8 +39,8 @@ def place(tmp_path_factory):
     Path("new.eml").write_text("Subject: lunch\n\nat noon\n")
     Path("oops.eml").write_text("Subject: oops\n\nwhat a prize\n")
     exit_code("spam learn -q spam.deciban new.eml oops.eml --as ham")
-    for model in "tc":
-        exit_code(f"fit -q titanic.csv --target survived -o {model}.deciban --model calibrated")
+    exit_code("fit -q titanic.csv --target survived -o t.deciban --model calibrated")
+    deciban.save(deciban.load("t.deciban"), "c.deciban", target="survived", rows=False)
     yield folder
     os.chdir(kept)
 

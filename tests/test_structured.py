@@ -300,28 +300,56 @@ def test_average_of_models_has_no_evidence_and_says_so():
 
 
 @every_class
-def test_cuts_are_learned_once_and_kept(cls):
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_while_all_rows_are_kept_cuts_are_those_of_a_refit(cls, calibrate):
+    X, y = table(240, holes=0.1)
+    model = cls(calibrate=calibrate)
+    parts = [clone(model).fit(X[at], y[at]) for at in (slice(0, 90), slice(90, 240))]
+    grown = clone(model).fit(X[:50], y[:50])
+    for start in range(50, 240, 38):
+        grown.partial_fit(X[start : start + 38], y[start : start + 38])
+    whole, less = clone(model).fit(X, y), clone(model).fit(X[:150], y[:150])
+    shrunk = clone(model).fit(X, y).forget(X[150:], y[150:])
+    for a, b in ((parts[0] + parts[1], whole), (grown, whole), (shrunk, less)):
+        assert a.cuts_ == b.cuts_
+        assert not a.settled_
+        np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+    assert cross_validate(model, X, y, folds=3).refitted == ()
+    settled = clone(model).set_params(keep_rows=50)
+    assert len(cross_validate(settled, X, y, folds=3).refitted) == 3
+
+
+@every_class
+def test_cuts_of_more_rows_than_are_kept_are_settled(cls):
     X, y = table(120, holes=0.1)
-    model = cls().fit(X, y)
+    model = cls(keep_rows=0).fit(X, y)
     assert set(model.cuts_) == {"size", "price", "visits", "hour"}
     assert model.cuts_["size"]
+    assert model.settled_
     kept = model.cuts_
     model.partial_fit(X.assign(size=X["size"] * 100), y)
     assert model.cuts_ == kept
     model.forget(X.assign(size=X["size"] * 100), y)
     np.testing.assert_allclose(model.predict_proba(X), cls(cuts=kept).fit(X, y).predict_proba(X), rtol=1e-9)
+    late = cls(keep_rows=80).fit(X[:60], y[:60])  # of the rows after which not all are kept
+    cuts = cls().fit(X[:110], y[:110]).cuts_
+    assert late.partial_fit(X[60:110], y[60:110]).cuts_ == late.partial_fit(X[110:], y[110:]).cuts_ == cuts
+    assert late._state.sample is None
 
 
 @every_class
-def test_models_with_cuts_of_their_own_do_not_merge_and_those_with_the_same_do(cls):
+def test_models_with_settled_cuts_merge_if_they_are_the_same(cls):
     X, y = table(120)
-    a, b = cls().fit(X[:60], y[:60]), cls().fit(X[60:], y[60:])
+    a, b = (cls(keep_rows=20).fit(X[at], y[at]) for at in (slice(0, 60), slice(60, None)))
     with pytest.raises(MergeError, match=r"(?s)cut.*hint:.*cuts="):
         a + b
+    np.testing.assert_array_equal((a + a).class_count_, 2 * a.class_count_)
+    few = cls(keep_rows=20).fit(X[60:75], y[60:75])  # all of its rows are there, and are cut as those of the other
+    np.testing.assert_array_equal((a + few).predict_proba(X), (few + a).predict_proba(X))
+    assert (few + a).cuts_ == a.cuts_
     parts = [cls(cuts=a.cuts_).fit(X[at], y[at]) for at in (slice(0, 60), slice(60, None))]
     whole = cls(cuts=a.cuts_).fit(X, y)
     np.testing.assert_allclose((parts[0] + parts[1]).predict_proba(X), whole.predict_proba(X), rtol=1e-9)
-    assert len(cross_validate(cls(), X, y, folds=3).refitted) == 3
     assert cross_validate(cls(cuts=a.cuts_), X, y, folds=3).refitted == ()
 
 

@@ -1,8 +1,7 @@
 """Where the laws over pairs of settings do not hold.
 
 `KNOWN` is empty: a pair that does not hold yet may stand there, and fails its test when it begins to hold.
-`NOT_PROMISED` stays: what the settings themselves rule out. (`cuts="mdl"` belongs there too: cuts stay those of the
-first rows, so the laws of updates are asked of networks whose cuts are given, see `IN_PIECES` in support/settings.)
+`NOT_PROMISED` stays: what the settings themselves rule out.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ FISHER = "FisherDiscriminant"
 SHRUNK = ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis")
 SMOOTHED = ("BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB")
 LINEAR = ("LogisticRegression", "LogisticRegression of two classes")
+NETWORKS = ("TreeAugmentedNB", "KDependenceBayes", "AODE", "BayesNet")
 ENSEMBLES = ("BayesOptimal", "Gibbs")
 OF_TALLIES = ("BayesOptimal of tallies", "Gibbs of tallies")
 TALLIES = "models=[[gauss,GaussianNB],[normal,MixedNB]]"
@@ -61,6 +61,10 @@ NOT_PROMISED = [
         (*SHRUNK, FISHER),
     ),
     Cases("partial_fit", "`partial_fit` of logistic regression is the online rule", (MEMBERS, GIVEN), OF_TALLIES),
+    *(
+        Cases(law, "cuts stay those of the first rows where none are kept", ("keep_rows=0",), NETWORKS)
+        for law in ("partial_fit", "merge", "forget")
+    ),
     Cases("leave_one_out", "the temperature and the biases of all rows are kept", ("calibrate=True",)),
     Cases("leave_one_out", "the strengths that all rows chose are kept", ("backoff=auto",)),
     Cases(

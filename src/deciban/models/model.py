@@ -374,6 +374,15 @@ class State:
         both, here, _ = self.reader.schema.merged(schema)
         return self._in_levels(both, moved(both, self.tally, here))
 
+    def in_level_order(self) -> State:
+        """The same state with sorted levels, as in a fit on all rows: a search for a structure may depend on them."""
+        if self.reader.schema is None:
+            return self
+        schema = self.reader.schema.ordered()
+        if schema == self.reader.schema:
+            return self
+        return self._in_levels(schema, moved(schema, self.tally, schema.places(self.reader.schema)))
+
     def in_columns_of(self, other: State) -> State:
         """The same state with its columns in the order of another state."""
         mine, theirs = list(self.reader.names), list(other.reader.names)
@@ -410,7 +419,8 @@ class State:
                 rows = concatenated(some[0].all_rows(), some[1].all_rows())
                 return a.recut(rows).with_sample(sample).pruned()
             a, b = with_equal_cuts(a, b)
-        return replace(a, tally=finite_sum(a.tally, b.tally, add)).with_sample(sample).pruned()
+        both = replace(a, tally=finite_sum(a.tally, b.tally, add)).with_sample(sample).pruned()
+        return both.in_level_order() if both.spec.structured else both
 
     def minus(self, removed: Bundle, table: Table) -> State:
         """The state without the rows of a table, which have this tally. Rows that were never learned leave negative

@@ -111,7 +111,7 @@ class LabelledTally:
         if self.schema is None:
             return self
         schema = self.schema.ordered()
-        return self if schema == self.schema else self._in_levels(schema, schema.merged(self.schema)[2])
+        return self if schema == self.schema else self._in_levels(schema, schema.places(self.schema))
 
 
 def check_same_kinds(names: Sequence[Any], a: Sequence[str], b: Sequence[str]) -> None:

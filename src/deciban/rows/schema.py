@@ -147,7 +147,7 @@ class Schema:
         both = replace(
             self, fields=tuple(a.grown(b.levels or ()) for a, b in zip(self.fields, other.fields, strict=True))
         )
-        return both, both._places(self), both._places(other)
+        return both, both.places(self), both.places(other)
 
     def ordered(self) -> Schema:
         """The schema with sorted levels: the one of a fit on all rows at once."""
@@ -161,7 +161,8 @@ class Schema:
         """The schema with column order[j] at position j."""
         return replace(self, fields=tuple(self.fields[j] for j in order))
 
-    def _places(self, part: Schema) -> list[np.ndarray]:
+    def places(self, part: Schema) -> list[np.ndarray]:
+        """The codes of the levels of another schema, which has no others, for all columns in order."""
         out = []
         for mine, theirs in zip(self.fields, part.fields, strict=True):
             place = {level: code for code, level in enumerate(mine.levels or ())}
