@@ -432,8 +432,9 @@ def is_plain(X: Any, complete: bool) -> bool:
         return not complete or not np.isnan(X.to_numpy(dtype=np.float64)).any()
     if not frames.is_frame(X):
         return True
+    names = frames.names(X)  # raises an error for columns of one name
     frame = nw.from_native(X, eager_only=True)
-    return all(_plain_series(name, frame[:, j], complete) for j, name in enumerate(frames.names(X)))
+    return all(_plain_series(name, frame[:, j], complete) for j, name in enumerate(names))
 
 
 def _plain_series(name: str, s: Any, complete: bool) -> bool:
