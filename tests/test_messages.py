@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import deciban
-from deciban import GaussianNB, LogisticRegression, MixedNB, MultinomialNB, TextClassifier
+from deciban import BernoulliNB, GaussianNB, LogisticRegression, MixedNB, MultinomialNB, TextClassifier
 from deciban.errors import DataError, ForgetError, MergeError, ModelFileError, NotAdditiveError, SupportError
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, 2.0], [3.0, 1.5]])
@@ -65,10 +65,10 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "hint: fit one model on all rows; or go on with `partial_fit`, for which new levels are no evidence",
     ),
     (
-        lambda: GaussianNB().fit(FRAME, Y).sample(),
+        lambda: BernoulliNB().fit(FRAME, Y).sample(),
         DataError,
-        "this GaussianNB has densities of coded columns: rows drawn from these make no table\n\n"
-        "hint: MixedNB and TreeAugmentedNB draw tables with categories",
+        "this BernoulliNB has probabilities of single indicators: rows drawn from these make no table\n\n"
+        "hint: CategoricalNB, MixedNB and TreeAugmentedNB draw tables with categories",
     ),
     (
         lambda: MultinomialNB().fit_on(FRAME.assign(label=Y)),

@@ -502,3 +502,43 @@ def test_forged_parts_of_dates_in_a_file_are_refused(name, change):
         model._state = model._state.with_reader(coding=broken)
     with pytest.raises(ModelFileError):
         deciban.loads(deciban.dumps(model))
+
+
+@generative
+@pytest.mark.parametrize("library", FRAMES)
+def test_rows_are_drawn_as_frames_of_the_columns_of_training(name, library):
+    model = fitted(name, FRAMES[library])
+    if name == "BernoulliNB":
+        with pytest.raises(DataError, match="probabilities of single indicators"):
+            model.sample(3)
+        return
+    drawn, y = model.sample(400, random_state=0)
+    assert type(drawn) is type(FRAMES[library])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        told = model.predict(drawn)
+    assert (told == y).mean() > 0.5
+    shown = pd.DataFrame(
+        drawn.to_pandas() if library == "arrow" else drawn.to_dict(as_series=False) if library == "polars" else drawn
+    )
+    assert list(shown) == list(X)
+    assert set(shown["port"].unique()) <= {"S", "C", "Q"}
+    assert set(map(bool, shown["rich"].unique())) <= {True, False}
+    assert pd.to_datetime(shown["when"]).dt.year.between(2020, 2028).all()
+    again = model.sample(400, random_state=0)[0]
+    assert str(again) == str(drawn)
+
+
+def test_drawn_levels_have_the_shares_of_the_model():
+    rows, y = wide()
+    model = fitted("CategoricalNB", rows, y)
+    drawn, label = model.sample(20_000, random_state=1)
+    for column in ("town", "job"):
+        for c in ("no", "yes"):
+            mine = rows[column][y == c].value_counts(normalize=True)
+            found = drawn[column][label == c].value_counts(normalize=True).reindex(mine.index).fillna(0.0)
+            assert np.abs(found - mine).max() < 0.06  # one pseudo-count for each of 77 levels
+    assert np.isclose(drawn["age"][label == "yes"].mean(), rows["age"][y == "yes"].mean(), atol=1.0)
+    normal, label = fitted("LinearDiscriminantAnalysis", rows, y).sample(5000, random_state=1)
+    assert np.isclose(normal["age"][label == "yes"].mean(), rows["age"][y == "yes"].mean(), atol=0.5)
+    assert normal["town"].str.startswith("t").mean() > 0.2  # any of the rare levels

@@ -797,6 +797,7 @@ class Generative(Classifier):
 
     n_features_in_: int
     _state: State
+    _draws_coded = True  # whether rows drawn in coded columns make a table
     _classes_first = False  # whether the first `partial_fit` must name all classes, as in scikit-learn
 
     # methods that a subclass defines
@@ -1221,17 +1222,26 @@ class Generative(Classifier):
         return value, {**own, "class_prior": log_slope(tally.parts[0].n, np.exp(posterior.log_prior))}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
-        """Draw rows and their labels from the fitted model: (X, y)."""
+        """Draw rows and their labels from the fitted model: (X, y).
+
+        Of coded columns, X is a frame of the columns that the model uses: a category is the level of the largest of its
+        drawn indicators.
+        """
         state = self._fitted_state()
-        if state.reader.coding is not None:
+        coding = state.reader.coding
+        if coding is not None and not self._draws_coded:
             raise DataError(
-                f"this {type(self).__name__} has densities of coded columns: rows drawn from these make no table\n\n"
-                "hint: MixedNB and TreeAugmentedNB draw tables with categories"
+                f"this {type(self).__name__} has probabilities of single indicators: rows drawn from these make no "
+                "table\n\nhint: CategoricalNB, MixedNB and TreeAugmentedNB draw tables with categories"
             )
         rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
         prior = np.exp(state.log_prior - np.logaddexp.reduce(state.log_prior))
         y = rng.choice(len(prior), size=n_samples, p=prior / prior.sum())
-        return state.family.sample(state.params, y, rng), self.classes_[y]
+        drawn = state.family.sample(state.params, y, rng)
+        if coding is None:
+            return drawn, self.classes_[y]
+        columns = [replace(column, values=column.named(), levels=None) for column in coding.drawn(drawn, rng)]
+        return frames.to_frame(columns, state.reader.library or "pandas"), self.classes_[y]
 
     def as_logistic(self, *, of=None, degree: int = 1) -> LinearPosterior:
         """The same posterior as a logistic (softmax) function of x: its `coef_` and `intercept_`, and the names of the

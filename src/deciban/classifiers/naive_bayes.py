@@ -886,6 +886,7 @@ class BernoulliNB(CodedColumns, NaiveBayes):
     """
 
     _classes_first = True
+    _draws_coded = False
     _parameter_constraints: dict = {
         **COUNTS,
         "binarize": [None, Interval(Real, 0, None, closed="left")],

@@ -279,6 +279,29 @@ class ColumnCode:
         edges = np.array([self.ends[0], *self.cuts, self.ends[1]])
         return np.unique(edges[[0, -1]]) if not self.coded else np.unique((edges[:-1] + edges[1:]) / 2)
 
+    def drawn(self, cells: np.ndarray, rng: np.random.Generator) -> Column:
+        """A column of the frame, of drawn coded columns (n, width): the level of the largest indicator, any of the
+        rare ones for theirs; numbers as they are, or anywhere in their cell. Parts of dates follow from the date."""
+        n = len(cells)
+        if self.levels is None:
+            values = np.asarray(cells[:, 0], dtype=np.float64)
+            if self.cuts:
+                edges = np.array([self.ends[0], *self.cuts, self.ends[1]])
+                at = cells[:, 0].astype(np.int64)
+                values = edges[at] + rng.random(n) * (edges[at + 1] - edges[at])
+            return Column(self.name, values, unit=self.unit)
+        if self.coded:
+            codes = cells[:, 0].astype(np.int64)
+        else:
+            place = [*self._kept, *([-1] if self.rare else []), *([self.reference] if self.reference >= 0 else [])]
+            scores = cells if self.reference < 0 else np.column_stack([cells, 1.0 - cells.sum(axis=1)])
+            codes = np.array(place)[scores.argmax(axis=1)]
+            rare = np.flatnonzero(codes < 0)
+            codes[rare] = rng.choice(self.rare, len(rare)) if len(rare) else 0
+        if all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in self.levels):
+            return Column(self.name, np.array(self.levels, dtype=np.float64)[codes])
+        return Column(self.name, codes.astype(np.int32), list(self.levels))
+
     def sound(self) -> bool:
         """Whether its parts agree, as they do after training."""
         levels = self.levels or ()
@@ -407,6 +430,10 @@ class Coding:
             out[:, at] = code.cells(given.get(code.name), n, learning)
         absent = [code.name for code in self.columns if code.used and code.name not in given]
         return Codes(out) if coded else Reals(out), absent
+
+    def drawn(self, cells: np.ndarray, rng: np.random.Generator) -> list[Column]:
+        """The columns of the frame that are used, of drawn coded columns (n, d)."""
+        return [code.drawn(cells[:, at], rng) for code, at in self.groups]
 
     def summed(self, parts: np.ndarray) -> np.ndarray:
         """Evidence (n, k, d) of coded columns, added up to that of the columns of the frame."""
