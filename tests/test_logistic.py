@@ -12,6 +12,7 @@ from deciban.data.blocks import Counts, Reals, Table
 from deciban.errors import DataError
 from deciban.logistic.minimisation import SOLVERS, minimise
 from deciban.logistic.objective import Objective
+from deciban.ops import logistic, spec
 
 
 def rows(n=400, d=5, k=3, seed=0):
@@ -215,6 +216,51 @@ def test_restricted_and_thinned_objectives_agree_with_the_whole():
     sparse_some = Objective.of(counts, l2=1.0).columns(np.array([0, 2, 5]))
     assert sparse_some.slope(w[[0, 2, 5]])[0] == pytest.approx(f.slope(w)[0])
     assert f.subsample(400).slope(w)[0] == pytest.approx(f.slope(w)[0])
+
+
+def separable_rows(n: int, d: int, k: int, w: bool = False) -> Table:
+    """Rows of nearly separable classes."""
+    rng = np.random.default_rng(0)
+    means, y = 1.5 * rng.normal(size=(k, d)), rng.integers(0, k, n).astype(np.int32)
+    return Table(Reals(rng.normal(size=(n, d)) + means[y]), y, rng.uniform(0.5, 2.0, n) if w else None, k)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_the_hessian_of_rows_with_curvature_is_close_to_that_of_all(k, weighed):
+    f = Objective.of(separable_rows(40_000, 6, k, weighed), l2=1.0)
+    w = minimise("lbfgs", f, None, 1e-4, 1000).w
+    whole, one = f.hessian(w), np.eye(f.size)  # the sum of all intercepts has no curvature
+    root = np.linalg.inv(np.linalg.cholesky(whole + one))
+
+    def error(hessian: np.ndarray) -> float:
+        return float(np.abs(np.linalg.eigvalsh(root @ (hessian + one) @ root.T) - 1.0).max())
+
+    some = f.subsample(2_000)
+    assert error(f.hessian_estimate(w, 2_000)) < 0.5
+    assert error(f.hessian_estimate(w, 2_000)) < 0.5 * error(some.hessian(w) * (f.weight / some.weight))
+    np.testing.assert_array_equal(f.hessian_estimate(w, 20_000), whole)
+    with threads(1):
+        serial = f.hessian_estimate(w, 2_000)
+    np.testing.assert_array_equal(f.hessian_estimate(w, 2_000), serial)
+
+
+def test_nearly_separable_classes_take_few_steps():
+    f = Objective.of(separable_rows(60_000, 12, 8), l2=1.0)
+    found = minimise("auto", f, None, 1e-4, 1000)
+    assert found.converged
+    assert found.n_iter < 40
+    assert found.value <= minimise("newton", f, None, 1e-10, 1000).value * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_derivatives_on_a_line_are_those_of_numpy(m, weighed):
+    rng = np.random.default_rng(0)
+    z, turn, y = 5 * rng.normal(size=(50, m)), rng.normal(size=(50, m)), rng.integers(0, max(m, 2), 50)
+    w = rng.random(50) if weighed else None
+    expected = spec.along(z, turn, y, w)
+    np.testing.assert_allclose(logistic.along(z.copy(), turn, y, w), expected, rtol=1e-10)
 
 
 def test_generative_start_is_a_model_of_the_same_form():

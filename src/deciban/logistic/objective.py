@@ -30,6 +30,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
+from scipy.special import expit
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals, Table, borders
@@ -43,6 +44,7 @@ from deciban.tallies.basic import SumTuple
 
 CHUNK = 1 << 20  # least number of cells of a chunk of rows
 MANY = 1 << 20  # largest number of margins that are computed for a line search
+LINE = 1 << 15  # least number of margins of a chunk of rows on a line
 
 
 @dataclass(frozen=True, repr=False)
@@ -203,7 +205,7 @@ class Objective(PenalisedLoss):
         """(value, gradient, Hessian (m · p, m · p)) without the lasso, in one pass."""
         coef = np.ascontiguousarray(self.table(w))
         pairs = self.m * (self.m + 1) // 2
-        least = max(CHUNK // (8 * pairs), pairs * self.p**2)  # a cell costs more, and so does adding
+        least = max(CHUNK // (8 * pairs), pairs * self.p**2 // 4)  # a cell costs more, and so does adding
         value, gradient, blocks = self._total(lambda x, y, w: logistic.curve(x, y, w, coef), least)
         penalty, hessian = self.ridge * coef, logistic.assembled(blocks, self.m)
         diagonal = hessian.reshape(-1)[:: self.size + 1].reshape(self.m, self.p)
@@ -213,6 +215,39 @@ class Objective(PenalisedLoss):
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(m · p, m · p)."""
         return self.curve(w)[2]
+
+    def hessian_estimate(self, w: np.ndarray, n: int) -> np.ndarray:
+        """The Hessian (m · p, m · p) of about n rows, drawn in proportion to the trace of their curvature in margins
+        and weighed by its inverse: where classes are nearly separable, few rows have any."""
+        if 2 * n >= self.n:
+            return self.hessian(w)
+        rows, trace = self.rows, self.curvature(w)
+        total = float(trace.sum())
+        if not 0.0 < total < np.inf:
+            even = self.subsample(n)
+            return even.hessian(w) * (self.weight / even.weight)
+        times = np.diff(np.floor(np.cumsum(trace) * (n / total) + 0.5), prepend=0.0)
+        at = np.flatnonzero(times > 0)
+        weight = times[at] * (total / n) / trace[at] * (1.0 if rows.w is None else rows.w[at])
+        some = Table(self.x.take(at), np.ascontiguousarray(rows.y[at]), weight, rows.k)
+        return replace(self, rows=some).hessian(w)
+
+    def curvature(self, w: np.ndarray) -> np.ndarray:
+        """The trace of the second derivatives of the loss of each row in its margins, (n,)."""
+        coef, x = self.table(w), self.x
+        slopes, bias = self._packed(coef)
+
+        def of(span: tuple[int, int]) -> np.ndarray:
+            z = ops.affine(x.rows(*span), slopes, bias, strict=True)
+            share = expit(z) if self.m == 1 else ops.posterior(z, logs=False)
+            out = np.einsum("nm,nm->n", share, 1.0 - share)
+            return out if self.rows.w is None else out * self.rows.w[slice(*span)]
+
+        return np.concatenate(list(threads.map_ordered(borders(x.n, x.cells, CHUNK), of)))
+
+    def _packed(self, coef: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Slopes, as operations take them, and intercepts, of parameters (m, p)."""
+        return Packed.of(coef[:, : self.d]), coef[:, -1] if self.intercept else np.zeros(self.m)
 
     def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The Hessian times v."""
@@ -237,8 +272,8 @@ class Objective(PenalisedLoss):
 
     def margins(self, w: np.ndarray) -> np.ndarray:
         """x · coef, (n, m)."""
-        coef, x = self.table(w), self.x
-        slopes, bias = Packed.of(coef[:, : x.d]), coef[:, -1] if self.intercept else np.zeros(self.m)
+        x = self.x
+        slopes, bias = self._packed(self.table(w))
         spans = borders(x.n, x.cells, CHUNK)
         parts = threads.map_ordered(spans, lambda span: ops.affine(x.rows(*span), slopes, bias, strict=True))
         return np.concatenate(list(parts))
@@ -247,8 +282,13 @@ class Objective(PenalisedLoss):
         """t → (slope, curvature) of the value at w + t · ahead. One pass computes the margins; no pass for each t. Many
         rows are represented by a sample; `fall` is the slope of all rows at t = 0."""
         if self.n * self.m > MANY:
-            return self.subsample(MANY // self.m).along_scaled(self.weight, w, ahead, fall)
+            return self.on_lines.along_scaled(self.weight, w, ahead, fall)
         return self._along(w, ahead)
+
+    @cached_property
+    def on_lines(self) -> Objective:
+        """The sample for line searches."""
+        return self.subsample(MANY // self.m)
 
     def along_scaled(
         self, weight: float, w: np.ndarray, ahead: np.ndarray, fall: float
@@ -269,8 +309,14 @@ class Objective(PenalisedLoss):
         pull = np.tile(self.ridge, self.m) * ahead
         fall, bend = dot(pull, w), dot(pull, ahead)
 
+        spans = [slice(*span) for span in borders(len(z), z.size, LINE)]
+
         def at(t: float) -> tuple[float, float]:
-            slope, curvature = spec.along(z + t * turn, turn, rows.y, rows.w)
+            def of(span: slice) -> np.ndarray:
+                w, far = None if rows.w is None else rows.w[span], turn[span]
+                return logistic.along(z[span] + t * far, far, rows.y[span], w)
+
+            slope, curvature = threads.total(spans, of)
             return slope + fall + t * bend, curvature + bend
 
         return at
@@ -409,6 +455,12 @@ class BatchObjective(PenalisedLoss):
     def subsample(self, n: int) -> Objective:
         """The objective of the sample, for any n."""
         return self.sample
+
+    def hessian_estimate(self, w: np.ndarray, n: int) -> np.ndarray:
+        """The Hessian of the sample, in proportion; that of all rows if n is half of them."""
+        if 2 * n >= self.n:
+            return self.curve(w)[2]
+        return self.sample.hessian(w) * (self.weight / self.sample.weight)
 
     def columns(self, at: np.ndarray) -> BatchObjective:
         inner = at[at < self.d]

@@ -84,6 +84,19 @@ def curve(
     return core.logistic_curve(x.values, y, w, coef, gradient, blocks), gradient, blocks
 
 
+def along(z: np.ndarray, turn: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    """The loss's first and second derivative (2,) where margins z (n, m), which are overwritten, go on by `turn`."""
+    if ops.core() is None or z.shape[1] == 1:
+        return np.array(spec.along(z, turn, y, w))
+    prob = ops.posterior(z, logs=False)
+    square = prob * turn
+    mean = np.einsum("nm->n", square)
+    square *= turn
+    spread = np.einsum("nm->n", square) - mean**2
+    mean -= turn[np.arange(len(z)), y]
+    return np.array([mean.sum(), spread.sum()] if w is None else [w @ mean, w @ spread])
+
+
 def assembled(blocks: np.ndarray, m: int) -> np.ndarray:
     """The whole Hessian (m · p, m · p) from its blocks a ≤ b."""
     p = blocks.shape[-1]

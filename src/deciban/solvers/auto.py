@@ -35,12 +35,14 @@ class SubsampledLbfgs(Lbfgs):
 
     If the minimum of the sample costs no more than a few passes over all rows, it is the start. Otherwise plain L-BFGS
     runs first, and the preconditioner is computed once L-BFGS has taken as long, and is predicted to take far longer.
-    If convergence is still slow (few rows dominate the curvature), the Hessian of all rows is the preconditioner. If
+    While convergence is slow, it is replaced by the Hessian at the present point, of rows that have most of the
+    curvature there (`Objective.hessian_estimate`): of so many, then of four times as many, at last of all rows. If
     there are too many parameters for a Hessian, Newton's method by conjugate gradients takes over.
     """
 
     cheap: float = 6.0  # largest cost of the minimum of a sample, in passes over all rows
     whole: int = MOST  # largest number of parameters for which the Hessian of all rows is computed
+    samples: int = 3  # how many samples, each four times as large, come before the Hessian of all rows
 
     def init(self, objective: Any, w: np.ndarray) -> State:
         rows = sample_size(objective)
@@ -63,20 +65,18 @@ class SubsampledLbfgs(Lbfgs):
         if state.internal is None:
             return NewtonCg().step(objective, state)
         state = super().step(objective, state)
-        gains, scaled = state.internal.gains, state.internal.scaled
-        if not scaled and objective.size > self.whole:
+        memory = state.internal
+        gains, scaled, renewed = memory.gains, memory.scaled, memory.renewed
+        rows = objective.n if renewed >= self.samples else min(objective.n, sample_size(objective) << 2 * renewed)
+        if 2 * rows >= objective.n and not scaled and objective.size > self.whole:
             return state
-        rows = sample_size(objective) if scaled else objective.n
-        cost = hessian_cost(objective, rows)
-        if cost == np.inf and state.internal.steps >= PATIENCE and steps_left(state, gains) > PATIENCE / 2:
+        cost = 1.0 + hessian_cost(objective, rows)
+        if cost == np.inf and memory.steps >= PATIENCE and steps_left(state, gains) > PATIENCE / 2:
             return replace(state, internal=None)
-        early = state.internal.steps < max(10.0, cost)
-        if early or steps_left(state, gains) < 2 * (SEEN + cost):
+        if memory.steps < max(10.0, cost) or steps_left(state, gains) < 2 * (SEEN + cost):
             return state
-        some = objective.subsample(rows) if 2 * rows < objective.n else objective
-        hessian = some.curve(state.w)[2] * (objective.weight / some.weight)
-        metric = Metric.of(hessian, objective.m, objective.ridge == 0)
-        return self._state(state.w, state.value, Memory.start(metric, False, state.gradient, state.internal.steps))
+        metric = Metric.of(objective.hessian_estimate(state.w, rows), objective.m, objective.ridge == 0)
+        return self._state(state.w, state.value, Memory.start(metric, False, state.gradient, memory.steps, renewed + 1))
 
 
 def steps_left(state: State, gains: tuple[float, ...]) -> float:

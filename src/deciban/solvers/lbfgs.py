@@ -57,6 +57,7 @@ class Memory(NamedTuple):
     metric: Any  # M
     scaled: bool  # whether the last change gives the metric's scale
     steps: int = 0
+    renewed: int = 0  # how often the metric was replaced
     vectors: tuple[np.ndarray, ...] = ()  # s and z in turn
     along: np.ndarray = np.zeros((0, 0))  # s_i · y_j, i ≤ j
     bend: np.ndarray = np.zeros((0, 0))  # y_i · z_j
@@ -66,8 +67,8 @@ class Memory(NamedTuple):
     gains: tuple[float, ...] = ()  # predicted decrease of the last few steps
 
     @classmethod
-    def start(cls, metric: Any, scaled: bool, gradient: np.ndarray, steps: int = 0) -> Memory:
-        return cls(metric, scaled, steps, gradient=gradient, turned=metric.solve(gradient))
+    def start(cls, metric: Any, scaled: bool, gradient: np.ndarray, steps: int = 0, renewed: int = 0) -> Memory:
+        return cls(metric, scaled, steps, renewed, gradient=gradient, turned=metric.solve(gradient))
 
     def after(self, s: np.ndarray, gradient: np.ndarray, most: int) -> Memory:
         """The memory after a step s to a point with this gradient."""
@@ -132,7 +133,7 @@ class Lbfgs(Smooth):
         there = search(objective, state.w, state.value, state.gradient, state.ahead, objective.along)
         if there is None:
             if memory.vectors:  # clear the memory before giving up
-                fresh = Memory.start(memory.metric, memory.scaled, state.gradient, memory.steps)
+                fresh = Memory.start(memory.metric, memory.scaled, state.gradient, memory.steps, memory.renewed)
                 return self._state(state.w, state.value, fresh)
             return replace(state, stuck=True)
         most = self.memory if len(state.w) <= WIDE else self.memory // 2
