@@ -34,7 +34,7 @@ def place(tmp_path_factory):
     Path("titanic.csv").write_text(passengers())
     Path("more.csv").write_text(passengers(40, 1))
     for model, data in (("u", "titanic.csv"), ("a", "titanic.csv"), ("b", "more.csv")):
-        exit_code(f"fit -q {data} --target survived --updatable -o {model}.deciban")
+        exit_code(f"fit -q {data} --target survived --model mixed -o {model}.deciban")
     Path("junk.mbox").write_text("From x\nSubject: prize\n\nclaim your prize\n\nFrom y\nSubject: win\n\nwin now\n")
     Path("new.eml").write_text("Subject: lunch\n\nat noon\n")
     Path("oops.eml").write_text("Subject: oops\n\nwhat a prize\n")
@@ -114,9 +114,22 @@ def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
     best = deciban.auto_fit(X, y)
     assert told["model"] == best.kind.name
     assert told["metrics"] == pytest.approx(best.metrics)
-    assert {"mixed", "calibrated"} <= set(told["compared"])
-    assert set(told["compared"]) | set(told["unfit"]) == {"mixed", "calibrated", "weighted", "lda", "logistic"}
-    assert "numeric" in told["unfit"]["lda"]  # there are categorical columns
+    assert {"weighted", "logistic", "calibrated-rda"} <= set(told["compared"])
+    model = deciban.load("x.deciban")
+    assert np.allclose(model.predict_proba(X), best.predict_proba(X))
+    assert exit_code("predict x.deciban titanic.csv -o x.csv") == 0
+    assert np.allclose(table("x.csv")["p_1"], best.predict_proba(X)[:, 1])
+    assert exit_code("explain x.deciban titanic.csv --row 3") == 0
+    assert exit_code("show x.deciban") == 0
+
+
+def test_updatable_models_learn_forget_and_are_chosen(place, capfd):
+    assert exit_code("fit titanic.csv -t survived --updatable -o up.deciban --json") == 0
+    told = json.loads(capfd.readouterr().out)
+    assert set(told["compared"]) == {"weighted", "calibrated", "mixed"}
+    assert exit_code("update -q up.deciban more.csv -o more.deciban") == 0
+    assert deciban.load("more.deciban").class_count_.sum() == 160
+    assert exit_code("forget -q more.deciban more.csv") == 0
 
 
 def test_predict_gives_the_probabilities_of_the_model_and_keeps_the_lines(place, capfd):
@@ -142,10 +155,10 @@ def test_predict_writes_what_the_ending_says(ending, place):
 
 
 def test_predict_takes_priors_costs_and_rejects(place, capfd):
-    model = deciban.load("t.deciban")
+    model = deciban.load("c.deciban")
     X = table("titanic.csv").select(list(model.feature_names_in_))
     assert (
-        exit_code("predict t.deciban titanic.csv --priors 0=0.2,1=0.8 --costs 1:0=3 --reject 0.3 -o out.parquet") == 0
+        exit_code("predict c.deciban titanic.csv --priors 0=0.2,1=0.8 --costs 1:0=3 --reject 0.3 -o out.parquet") == 0
     )
     found = table("out.parquet")
     wanted = model.decide(X, costs={(1, 0): 3}, reject=0.3, priors=[0.2, 0.8])
@@ -188,11 +201,11 @@ def test_a_small_block_cuts_rows_nowhere(place, monkeypatch):
 
 
 def test_explain_is_the_models_explanation(place, capfd):
-    assert exit_code("explain t.deciban titanic.csv --row 3") == 0
-    model = deciban.load("t.deciban")
+    assert exit_code("explain c.deciban titanic.csv --row 3") == 0
+    model = deciban.load("c.deciban")
     why = model.explain(table("titanic.csv").select(list(model.feature_names_in_)).slice(3, 1))
     assert capfd.readouterr().out.strip() == str(why).replace("row 0", "row 3")
-    assert exit_code("explain t.deciban titanic.csv --row 3 --json --of 1") == 0
+    assert exit_code("explain c.deciban titanic.csv --row 3 --json --of 1") == 0
     (told,) = json.loads(capfd.readouterr().out)
     assert told["prior"] + sum(one["decibans"] for one in told["columns"].values()) == pytest.approx(told["total"])
 
@@ -207,7 +220,7 @@ def test_score_agrees_with_the_model(place, capfd):
 
 
 def test_update_forget_and_merge_equal_what_happens_in_memory(place):
-    assert exit_code("fit -q titanic.csv -t survived --updatable -o one.deciban") == 0
+    assert exit_code("fit -q titanic.csv -t survived --model mixed -o one.deciban") == 0
     assert exit_code("update -q one.deciban more.csv -o both.deciban") == 0
     assert exit_code("merge -q a.deciban b.deciban -o merged.deciban") == 0
     assert exit_code("forget -q both.deciban more.csv -o back.deciban") == 0
@@ -312,7 +325,7 @@ BAD = {
     "text where numbers were": ("predict -q t.deciban words.csv", "number"),
     "no such row": ("explain t.deciban titanic.csv --row 1000", "120 rows"),
     "no such class": ("explain t.deciban titanic.csv --of 7", "classes are 0, 1"),
-    "not additive": ("update c.deciban more.csv", "--updatable"),
+    "not additive": ("update l.deciban more.csv", "--updatable"),
     "never learned": ("forget b.deciban titanic.csv", "hint"),
     "unknown model name": ("fit titanic.csv -t survived --model mixd", "'mixed'"),
     "no such folder": ("predict t.deciban titanic.csv -o nowhere/out.csv", "mkdir"),

@@ -26,6 +26,6 @@ def test_on_very_many_columns_naive_bayes_is_tried_alone(monkeypatch):
     monkeypatch.setattr(auto, "WIDE", 3)
     X = np.random.default_rng(0).normal(size=(40, 4))
     out = auto_fit(X, np.arange(40) % 2)
-    assert out.comparison is None
-    assert any("naive Bayes" in note for note in out.notes)
-    assert auto_fit(X[:, :3], np.arange(40) % 2).comparison is not None
+    assert out.leaderboard.names == ("mixed",)
+    assert any("more than 3 columns" in note for note in out.notes)
+    assert len(auto_fit(X[:, :3], np.arange(40) % 2).leaderboard) > 2

@@ -392,15 +392,3 @@ def test_b04_a_clear_difference_does():
     out = deciban.compare(X, y, ["mixed", "lda"])
     assert out.chosen.name == "lda"
     assert "Use `lda`" in out.advice
-
-
-def test_one_that_takes_long_is_given_up_where_it_is_clearly_worse():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 200)
-    ring = np.where(y == 1, 3.0, 1.0) + 0.2 * rng.normal(size=200)
-    angle = rng.uniform(0, 2 * np.pi, 200)
-    X = np.column_stack([ring * np.cos(angle), ring * np.sin(angle)])  # no line separates rings
-    out = deciban.auto_fit(X, y)
-    assert "stopped after 3 of 10 folds" in out.comparison.unfit["logistic"]
-    assert "logistic stopped" in str(out)
-    assert "logistic" in [trial.name for trial in deciban.compare(X, y, ["gaussian", "logistic"]).trials]

@@ -33,7 +33,7 @@ SHARE = 0.4  # of the memory there is, that rows may take
     show_default=True,
     metavar="NAME",
     help="The classifier, by a name that `deciban compare --model` takes; auto: the one with the lowest held-out log "
-    "loss, or a simpler one within one standard error of it.",
+    "loss, or a mix of several where that is not clearly worse.",
 )
 @click.option("--updatable", is_flag=True, help="Only consider models that `update`, `forget` and `merge` can change.")
 @click.option(
@@ -64,8 +64,8 @@ def command(
 
     DATA is CSV, TSV (plain or compressed), Parquet, Arrow, Feather, JSON lines, ARFF, a folder with a sub-folder of
     texts for each class, or - for standard input. Columns may be numeric or categorical, with missing values. Where a
-    single column of free text is all there is, its words are the features. All printed scores are cross-validated in
-    ten folds; every choice (distribution, smoothing, calibration, weights) is made again in each fold.
+    single column of free text is all there is, its words are the features. All printed scores are of held-out rows;
+    every choice (distribution, smoothing, calibration, weights) is made again in each fold.
     """
     import deciban
     from deciban.cli import inputs
@@ -143,6 +143,7 @@ def _text(learned: Any, target: str, out: str) -> str:
 def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
     from deciban.cli import inputs
 
+    board = learned.leaderboard
     return {
         "path": out,
         "class": type(learned.model).__name__,
@@ -156,8 +157,11 @@ def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
         "not_scored": {} if learned.held_out is None else {str(c): n for c, n in learned.held_out.unknown.items()},
         "metrics": learned.metrics,
         "baseline_log_loss": learned.baseline_log_loss if learned.metrics else None,
-        "compared": {t.name: t.held_out.log_loss for t in learned.comparison.trials} if learned.comparison else {},
-        "unfit": learned.comparison.unfit if learned.comparison else {},
+        "compared": {} if board is None else dict(zip(board.names, board.log_loss.tolist(), strict=True)),
+        "weights": {} if board is None else dict(zip(board.names, board.weight.tolist(), strict=True)),
+        "unfit": {}
+        if board is None
+        else {name: why for name, why in zip(board.names, board.notes, strict=True) if why},
         "dropped_columns": {str(name): why for name, why in learned.dropped_columns.items()},
         "leakage": {leak.column: leak.words for leak in learned.leaks},
     }

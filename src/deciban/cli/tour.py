@@ -80,12 +80,13 @@ def table(say: Say) -> tuple[Any, Any, np.ndarray, dict[str, Any]]:
     X, y = _frame(bunch.data, names), bunch.target_names[bunch.target]
     calibrated = deciban.auto_fit(X, y, "calibrated")
     best = deciban.auto_fit(X, y)
-    assert best.comparison is not None
-    ranked = {trial.name: trial.held_out.log_loss for trial in best.comparison.trials}
+    board = best.leaderboard
+    assert board is not None
+    ranked = {name: loss for name, loss in zip(board.names, board.log_loss.tolist(), strict=True) if loss == loss}
     say(f"\n2. Breast cancer ({len(y)} samples, {len(names)} features), benign or malignant.\n")
     say(f"   calibrated naive Bayes, by {calibrated.how}:")
     say("   " + ", ".join(f"{key.replace('_', ' ')} {value:.4f}" for key, value in calibrated.metrics.items()))
-    say(f"   log loss in {best.comparison.how}: " + ", ".join(f"{name} {loss:.4f}" for name, loss in ranked.items()))
+    say(f"   log loss in {board.how}: " + ", ".join(f"{name} {loss:.4f}" for name, loss in ranked.items()))
     say(f"   so `{best.kind.name}` is used ({best.kind.words}).\n")
     doubt = int(np.abs(best.model.predict_proba(X)[:, 0] - 0.5).argmin())
     say(f"   Least certain prediction: row {doubt}, which is {y[doubt]}:\n")

@@ -26,11 +26,10 @@ from deciban import display
 from deciban.classifiers.base import PRIORS, Classifier, Generative, Interval, MethodUnless, StrOptions
 from deciban.classifiers.ensemble import Ensemble, Member, OwnMember, StandardisedMember, copy_shallow
 from deciban.data import frames
-from deciban.display import option
+from deciban.display import format_list, option
 from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, NotAdditiveError, UnavailableError
 from deciban.metrics import prior_log_loss
 from deciban.model_selection.compare import (
-    AUTO,
     AUTO_COUNTS,
     AUTO_TABLES,
     AUTO_TEXTS,
@@ -41,10 +40,8 @@ from deciban.model_selection.compare import (
     MOST,
     Candidate,
     ColumnSummary,
-    Comparison,
     FeatureSelection,
     candidates,
-    compare_readable,
     folds_of,
     format_dropped,
     get_candidate,
@@ -56,7 +53,7 @@ from deciban.model_selection.compare import (
 from deciban.model_selection.cross_validation import CrossValidation, not_scored_note
 from deciban.model_selection.leaderboard import Leaderboard
 from deciban.model_selection.leakage import Leakage, find_leakage
-from deciban.model_selection.member_search import MemberSearch
+from deciban.model_selection.member_search import MIX, MemberSearch
 from deciban.models import hypotheses
 from deciban.progress import stage_progress
 from deciban.rows import inputs
@@ -302,6 +299,9 @@ class AutoClassifier(Ensemble):
             return self.models_[0].explain(self._read(X), of=of, against=against, priors=priors, form=form)
         return super().explain(X, of=of, against=against, priors=priors, form=form)
 
+    def _ignore_columns(self, names: Sequence[str]) -> None:
+        self.dropped_columns_ = {**self.dropped_columns_, **dict.fromkeys(names, "is not used")}
+
     def _combined(self, log_proba: np.ndarray) -> np.ndarray:
         return hypotheses.bayes_optimal(log_proba, self.weights_)
 
@@ -483,13 +483,13 @@ class TrainingTable:
         """The names of the candidates for such rows."""
         if self.selection is None or self.texts:
             return list(AUTO_TEXTS if self.texts else AUTO_COUNTS)
-        return [*AUTO_TABLES, *(AUTO_UPDATABLE if updatable else ())]
+        return list(AUTO_UPDATABLE if updatable else AUTO_TABLES)
 
     def lacks(self, kind: Candidate, named: bool) -> str:
         """The requirement of a candidate that these rows do not meet, or ""."""
         if self.selection is None:
             return kind.lacks_texts(self.texts)
-        return kind.lacks(self.selection, named or (kind.name == "logistic" and self.framed))
+        return kind.lacks(self.selection, named or self.framed)  # columns of frames are coded
 
     def leaks(self) -> dict[str, str]:
         """Columns that may know the outcome, and why."""
@@ -545,8 +545,8 @@ class AutoResult:
         Columns that are not used → reason.
     leaks : list of Leakage
         Columns that may leak the target.
-    comparison : Comparison or None
-        The candidates, if there was a choice.
+    leaderboard : Leaderboard or None
+        How all candidates did, if there was a choice.
     notes : list of str
         Warnings of the classifier.
     text : label or None
@@ -563,7 +563,7 @@ class AutoResult:
     how: str
     dropped_columns: dict[Any, str]
     leaks: list[Leakage]
-    comparison: Comparison | None
+    leaderboard: Leaderboard | None
     notes: list[str]
     text: Any = None
     rows: int = 0
@@ -603,19 +603,18 @@ class AutoResult:
     def lines(self) -> list[str]:
         """The comparison, the held-out metrics and the dropped columns, as text."""
         out = []
-        if self.comparison is not None:
-            others = [f"{t.name} {t.held_out.log_loss:.4f}" for t in self.comparison.trials]
-            others += [f"{name} {why}" for name, why in self.comparison.unfit.items() if why.startswith("stopped")]
-            best = self.comparison.best
-            why = "" if self.comparison.chosen is best else f": simpler than {best.name}, and not significantly worse"
-            out.append(f"log loss in {self.comparison.how}: {', '.join(others)}")
-            out.append(f"{self.kind.name} is used{why}")
-        if self.held_out is not None:
+        if self.leaderboard is not None and len(self.leaderboard) > 1:
+            board = self.leaderboard
+            scores = zip(board.names, board.log_loss, strict=True)
+            others = [f"{name} {loss:.4f}" for name, loss in scores if not np.isnan(loss)]
+            out.append(f"log loss in {board.how}: {', '.join(others)}")
+            out.append(f"{self.kind.words if self.kind.name == MIX else self.kind.name} is used")
+        if self.metrics:
             out.append(f"by {self.how}:")
             baseline = {"log_loss": f"  (class frequencies: {self.baseline_log_loss:.4f})"}
             for key, value in self.metrics.items():
                 out.append(f"  {key.replace('_', ' '):18}  {value:.4f}{baseline.get(key, '')}")
-            out += not_scored_note(self.held_out.unknown)
+            out += [] if self.held_out is None else not_scored_note(self.held_out.unknown)
         if self.dropped_columns:
             out.append(f"dropped: {format_dropped(self.dropped_columns)}")
         return out
@@ -629,6 +628,9 @@ class AutoResult:
     def metrics(self) -> dict[str, float]:
         """Accuracy, log loss, Brier score and calibration error on held-out rows."""
         out = self.held_out
+        if self.leaderboard is not None:
+            scores = self.leaderboard.scores(self.kind.name)
+            return {} if np.isnan(scores["log_loss"]) else scores
         if out is None:
             return {}
         return {
@@ -642,6 +644,8 @@ class AutoResult:
     def baseline_log_loss(self) -> float:
         """Log loss of always predicting the class frequencies; NaN where no rows were held out."""
         out = self.held_out
+        if self.leaderboard is not None:
+            return self.leaderboard.baseline_log_loss
         return float("nan") if out is None else prior_log_loss(out.y if out.known is None else out.y[out.known])
 
 
@@ -657,10 +661,9 @@ def auto_fit(
 ) -> AutoResult:
     """Select columns and a classifier, fit it, and score it on held-out rows.
 
-    Columns that no model can use (identifiers, free text, texts like dates, row numbers) are dropped. Candidates are
-    cross-validated in ten folds, on at most 10,000 rows sampled class by class; the least complex one within one
-    standard error of the lowest log loss is chosen and fitted to all rows; with fewer than 20 rows or more than 10,000
-    columns only naive Bayes is tried. The scores that are printed and returned are cross-validated, and every choice
+    Columns that no model can use (identifiers, free text, texts like dates, row numbers) are dropped. The classifier is
+    chosen by `AutoClassifier`; if it has chosen a single one, that model is returned. A classifier with a name is
+    cross-validated in ten folds. The scores that are printed and returned are of held-out rows, and every choice
     (distribution, smoothing, calibration, weights) is made again in each fold.
 
     Parameters
@@ -684,7 +687,7 @@ def auto_fit(
     Returns
     -------
     AutoResult
-        The `model`, its held-out `metrics`, the `comparison`, the dropped columns and those that may leak the target.
+        The `model`, its held-out `metrics`, the `leaderboard`, the dropped columns and those that may leak the target.
         `predict` and `predict_proba` take rows with all columns of X.
 
     Examples
@@ -699,36 +702,46 @@ def auto_fit(
     check_labels(labels)
     found = FeatureSelection.from_data(X, text)
     rows = found.rows(X)
-    comparison = None
-    alone = lone(labels)
-    wide = found.text is None and len(found.columns.kept) > WIDE
-    if model == "auto" and not (updatable or ledger or alone or wide):
-        names = [name for name in AUTO if _matches_input(name, found) and get_candidate(name).fewest <= len(labels)]
-        comparison = compare_readable(found, rows, labels, names, callback=callback, early_stop=True)
-        kind = comparison.chosen.kind
-    else:
-        kind = get_candidate(_default_updatable(found) if model == "auto" else model)
-        lacks = kind.lacks(found, named=model != "auto")
-        if lacks:
-            text_option, auto = option("text=", "--text COLUMN"), option('model="auto"', "--model auto")
-            other = f"name the text column: {text_option}" if kind.texts else "drop the other columns"
-            raise DataError(f"`{kind.name}` {lacks}\n\nhint: use {auto}, or {other}")
+    automatic = model == "auto" and not ledger
+    kind = get_candidate(_default_updatable(found) if model == "auto" else model)
+    if lacks := "" if automatic else kind.lacks(found, named=model != "auto"):
+        text_option, auto = option("text=", "--text COLUMN"), option('model="auto"', "--model auto")
+        other = f"name the text column: {text_option}" if kind.texts else "drop the other columns"
+        raise DataError(f"`{kind.name}` {lacks}\n\nhint: use {auto}, or {other}")
+    held_out, how, leaderboard = None, "", None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted = _make(kind, ledger).fit(rows, labels)
+        if automatic:
+            fitted, kind, leaderboard = _chosen(rows, labels, found, updatable, callback)
+            how = leaderboard.how
+        else:
+            fitted = _make(kind, ledger).fit(rows, labels)
+            if not lone(labels):
+                held_out, how = _held_out(kind, found, rows, labels)
     fitted._name_target(called)
-    held_out, how = (None, "") if alone else _held_out(kind, found, rows, labels, comparison)
     if found.text is None and found.dropped_columns:
         fitted._ignore_columns([str(name) for name in found.dropped_columns])  # rows to predict may have them
     notes = _notes(caught) + ([] if found.text is not None else _column_notes(rows, labels, called))
-    notes += [f"{LONE}: no row could be held out to score the model"] * alone
-    notes += [f"naive Bayes is the only classifier that is tried on more than {WIDE:,} columns"] * (
-        wide and model == "auto"
-    )
+    notes += [f"{LONE}: no row could be held out to score the model"] * lone(labels)
+    if leaderboard is not None:
+        notes += [f"{name}: {why}" for name, why in zip(leaderboard.names, leaderboard.notes, strict=True) if why]
     suspects = find_leakage(rows, labels) if found.text is None else []
     return AutoResult(
-        fitted, kind, held_out, how, found.dropped_columns, suspects, comparison, notes, found.text, len(labels), found
+        fitted, kind, held_out, how, found.dropped_columns, suspects, leaderboard, notes, found.text, len(labels), found
     )
+
+
+def _chosen(
+    rows: Any, y: np.ndarray, found: FeatureSelection, updatable: bool, callback: Callback | None
+) -> tuple[Any, Candidate, Leaderboard]:
+    """(the model that `AutoClassifier` has chosen, or its mix, what it is, how all candidates did)"""
+    report = False if callback is None else lambda text, share: callback(text, share or 0.0)
+    fitted = AutoClassifier(updatable=updatable, verbose=report).fit(rows, y).set_params(verbose=False)
+    if len(fitted.models_) == 1:
+        return fitted.models_[0], get_candidate(fitted.names_[0]), fitted.leaderboard_
+    parts = [f"{name} {weight:.2f}" for name, weight in zip(fitted.names_, fitted.weights_, strict=True)]
+    words = f"a mix of {format_list(parts, len(parts), '', ' and ')}"
+    return fitted, replace(get_candidate("AutoClassifier"), name=MIX, words=words), fitted.leaderboard_
 
 
 def _make(kind: Any, ledger: bool | LedgerKey) -> Any:
@@ -751,10 +764,6 @@ def _column_notes(rows: Any, y: Any, target: Any) -> list[str]:
     classes, codes = inputs.labels(y, None)
     columns = frames.columns(rows if frames.is_frame(rows) else np.asarray(rows))
     return column_notes(columns, codes, classes, target)
-
-
-def _matches_input(name: str, found: FeatureSelection) -> bool:
-    return get_candidate(name).texts == (found.text is not None)
 
 
 def _default_updatable(found: FeatureSelection) -> str:
@@ -825,7 +834,7 @@ def auto_fit_on(
     check_labels(model.classes_, rows.rows)
     X, y = rows.kept()
     if len(y) == rows.rows:
-        held_out, how = (None, "") if lone(y) else _held_out(kind, found, found.rows(X), y, None)
+        held_out, how = (None, "") if lone(y) else _held_out(kind, found, found.rows(X), y)
     else:
         logs = model.leave_one_out(found.rows(X), y)
         codes = inputs.labels(y, model.classes_)[1]
@@ -861,15 +870,10 @@ def check_labels(y: np.ndarray, rows: int | None = None) -> None:
         )
 
 
-def _held_out(
-    kind: Candidate, found: FeatureSelection, rows: Any, y: np.ndarray, comparison: Comparison | None
-) -> tuple[CrossValidation | None, str]:
-    """Cross-validate the chosen classifier, with every choice made again in each fold: on all rows where the tallies of
-    folds can be added or rows are few, else on a sample."""
+def _held_out(kind: Candidate, found: FeatureSelection, rows: Any, y: np.ndarray) -> tuple[CrossValidation | None, str]:
+    """Cross-validate a classifier, with every choice made again in each fold: on all rows where the tallies of folds
+    can be added or rows are few, else on a sample."""
     adds_up = kind.updates and isinstance(kind.make(), Generative)
-    if comparison is not None and (comparison.rows == len(y) or not adds_up):
-        out = comparison.chosen.held_out
-        return out, folds_of(comparison.folds, comparison.rows, comparison.total, out.repeats)
     _, codes = inputs.labels(y, None)
     at = np.arange(len(y)) if adds_up else sample_rows(rows, codes, MOST)
     some = rows if len(at) == len(y) else inputs.rows_at(rows, at)

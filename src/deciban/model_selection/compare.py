@@ -56,11 +56,12 @@ from deciban.classifiers.naive_bayes import (
 from deciban.classifiers.structured import AODE, KDependenceBayes, TreeAugmentedNB
 from deciban.classifiers.text import TextClassifier
 from deciban.data import frames
-from deciban.display import Table, format_choices, format_list, option
+from deciban.display import format_choices, format_list, option
 from deciban.errors import DataError, DecibanError, did_you_mean
 from deciban.metrics import prior_log_loss
 from deciban.model_selection.cross_validation import CrossValidation, cross_validate_folds, not_scored_note
 from deciban.model_selection.labelled_rows import LabelledRows
+from deciban.model_selection.leaderboard import Leaderboard, Standing, difference, weighted_mean
 from deciban.rows import inputs
 from deciban.rows.column_use import FREE, drop_reason
 from deciban.rows.sampling import folds_by_content, sample_rows
@@ -198,13 +199,11 @@ def _readable_columns(X: Any, names: list[Any]) -> list[tuple[Any, frames.Column
 MOST = 10_000  # rows that are used at most, sampled class by class
 LONE = "every class has one row"
 FOLDS = 10
-ENOUGH = 3  # folds after which a slow classifier may be stopped early
 REPEATS = 3  # assignments of rows to folds
 SMALL = 400_000  # cells of a table up to which cross-validation is repeated
 WORDS = 50  # columns that a text counts as
 MOST_FOLDS = 50
 SLIGHT = 0.002  # nats of log loss that do not justify a more complex classifier
-WORST = 1000.0  # nats: the loss of a row with predicted probability 0, where two classifiers are compared
 SLOW = 2  # complexity from which cross-validation is not repeated
 
 
@@ -219,7 +218,6 @@ class Candidate:
     updates: bool = False  # rows can be added and removed later
     texts: bool | None = False  # it reads one column of texts; None: not known
     complexity: int = 0  # of two classifiers that do not differ significantly, the less complex one is chosen
-    fewest: int = 0  # rows below which `auto_fit` does not choose it: its estimates need more
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.words}"
@@ -296,7 +294,6 @@ KINDS = {
             _numbers,
             True,
             complexity=1,
-            fewest=20,
         ),
         Candidate(
             "qda",
@@ -328,7 +325,6 @@ KINDS = {
             "logistic regression, penalty chosen by cross-validation",
             _no_missing,
             complexity=2,
-            fewest=20,
         ),
         Candidate("bernoulli", BernoulliNB, "Bernoulli naive Bayes", _ones, True),
         Candidate("multinomial", MultinomialNB, "multinomial naive Bayes", _counts, True),
@@ -352,10 +348,9 @@ KINDS = {
     )
 }
 AUTO_TABLES = ("weighted", "logistic", "tan", "kdb", "calibrated-rda")
-AUTO_UPDATABLE = ("calibrated", "mixed")  # more candidates, if updates are wanted
+AUTO_UPDATABLE = ("weighted", "calibrated", "mixed")  # those whose models of any rows add up
 AUTO_COUNTS = ("multinomial", "gaussian", "logistic")  # of sparse matrices
 AUTO_TEXTS = ("text", "text-calibrated", "text-logistic")
-AUTO = ("mixed", "calibrated", "lda", "logistic", "weighted", "text", "text-calibrated", "text-logistic")
 
 
 def _auto_classifier() -> Any:
@@ -368,9 +363,7 @@ PUBLIC = {
     kind.name: kind
     for kind in (
         *(replace(kind, name=kind.make.__name__) for kind in KINDS.values() if isinstance(kind.make, type)),
-        Candidate(
-            "LogisticRegression", LogisticRegression, "logistic regression", _no_missing, complexity=2, fewest=20
-        ),
+        Candidate("LogisticRegression", LogisticRegression, "logistic regression", _no_missing, complexity=2),
         Candidate("CategoricalNB", CategoricalNB, "categorical naive Bayes", _counts, True),
         Candidate("TreeAugmentedNB", TreeAugmentedNB, "tree-augmented naive Bayes", updates=True, complexity=2),
         Candidate("KDependenceBayes", KDependenceBayes, "k-dependence Bayes", updates=True, complexity=2),
@@ -403,18 +396,12 @@ class CandidateResult:
 
     @cached_property
     def spread(self) -> float:
-        """Standard error of the log loss, from the folds."""
-        each = self.held_out.by_fold["log_loss"]
-        each = each[~np.isnan(each)]  # a fold may have no row that is scored
-        once = len(each) / self.held_out.repeats  # repeated folds add no independent rows
-        return float(np.std(each, ddof=1) / np.sqrt(once)) if len(each) > 1 else float("nan")
+        """Standard error of the log loss."""
+        return weighted_mean(self.held_out.losses, None)[1]
 
     def worse(self, other: CandidateResult) -> tuple[float, float]:
         """(mean difference of the log losses, its standard error), paired by row: both predict the same rows."""
-        mine, theirs = (np.minimum(trial.held_out.losses, WORST) for trial in (self, other))
-        more = mine - theirs
-        more = more[~np.isnan(more)]
-        return float(more.mean()), float(more.std(ddof=1) / np.sqrt(len(more))) if len(more) > 1 else 0.0
+        return difference(self.held_out.losses, other.held_out.losses, None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -467,6 +454,22 @@ class Comparison:
             near += [trial] if trial is self.best or more <= max(error, SLIGHT) else []
         simplest = min(trial.kind.complexity for trial in near)
         return next(trial for trial in self.trials if trial.kind.complexity <= simplest)
+
+    @property
+    def leaderboard(self) -> Leaderboard:
+        """The classifiers that were scored, ranked as `AutoClassifier` ranks its candidates."""
+        scored = [
+            Standing(
+                trial.name,
+                trial.held_out.losses,
+                trial.held_out.accuracy,
+                trial.held_out.brier,
+                trial.held_out.calibration_error,
+                seconds=trial.seconds,
+            )
+            for trial in self.trials
+        ]
+        return Leaderboard.of(scored, "; ".join([self.how, *not_scored_note(self.unknown)]), self.baseline_log_loss)
 
     @property
     def unknown(self) -> dict[Any, int]:
@@ -548,22 +551,12 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        return self._table().to_text()
+        return str(self.leaderboard)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self._table().to_html()
-
-    def _table(self) -> Table:
-        head = ("", "log loss", "±", "accuracy", "Brier", "calibration", "time")
-        rows = []
-        for trial in self.trials:
-            out = trial.held_out
-            scores = (out.log_loss, trial.spread, out.accuracy, out.brier, out.calibration_error)
-            rows.append((trial.name, *(f"{score:.4f}" for score in scores), f"{trial.seconds:.2f} s"))
-        footer = ("class frequencies", f"{self.baseline_log_loss:.4f}", "", "", "", "", "")
-        return Table("", head, rows, footer, [f"by {self.how}", *not_scored_note(self.unknown)])
+        return self.leaderboard._repr_html_()
 
 
 def lone(y: np.ndarray) -> bool:
@@ -649,20 +642,17 @@ def compare_readable(
     models: Any = None,
     folds: int = FOLDS,
     callback: Callable[[str, float], None] | None = None,
-    early_stop: bool = False,
 ) -> Comparison:
-    """`compare` on columns that were selected before. `early_stop`: slow classifiers come last, and are stopped after a
-    few folds where they are not better than the best of the others until then."""
+    """`compare` on columns that were selected before."""
     classes, codes = inputs.labels(y, None)
     if len(classes) < 2:
         raise DataError(f"only one class in the target, {classes.tolist()}\n\nhint: give rows of at least two classes")
     if lone(y):
         raise DataError(f"{LONE}: cross-validation is not possible\n\nhint: give two or more rows of a class")
     wanted = [kind.name for kind in KINDS.values() if kind.texts == (found.text is not None)]
-    chosen, named = candidates(wanted if models is None else models), models is not None and not early_stop
+    chosen, named = candidates(wanted if models is None else models), models is not None
     unfit = {kind.name: reason for kind in chosen if (reason := kind.lacks(found, named))}
     suited = [kind for kind in chosen if kind.name not in unfit]
-    suited = sorted(suited, key=lambda kind: kind.complexity) if early_stop else suited
     at = sample_rows(rows, codes, MOST)
     drawn, labels = inputs.rows_at(rows, at) if len(at) < len(codes) else rows, y[at]
     most = min(folds, len(at), MOST_FOLDS)
@@ -674,8 +664,7 @@ def compare_readable(
         if callback is not None:
             callback(kind.name, number / len(suited))
         try:
-            best = min(trials, key=lambda trial: trial.held_out.log_loss, default=None) if early_stop else None
-            trials.append(_evaluate(kind, drawn, labels, assignments, best))
+            trials.append(_evaluate(kind, drawn, labels, assignments))
         except (DecibanError, np.linalg.LinAlgError, ValueError, TypeError) as error:  # TypeError: of other libraries
             unfit[kind.name] = str(error).split("\n")[0].rstrip(".")
     if not trials:
@@ -765,36 +754,19 @@ def repeats(found: FeatureSelection, rows: int) -> int:
     return REPEATS if rows * wide <= SMALL else 1
 
 
-def validate_candidate(
-    kind: Candidate, X: Any, y: np.ndarray, assignments: list[np.ndarray], best: CrossValidation | None = None
-) -> CrossValidation:
-    """Cross-validate a candidate on one or several assignments of rows to folds. Slow candidates use the first one
-    only, and stop early where they are not better than `best`."""
-    slow = kind.complexity >= SLOW
-
-    def keeps_up(folds: int, losses: np.ndarray) -> bool:
-        if best is None or not slow or folds != ENOUGH:
-            return True
-        more = np.minimum(losses, WORST) - np.minimum(best.losses, WORST)
-        more = more[~np.isnan(more)]
-        if len(more) < 2:
-            return True
-        error = more.std(ddof=1) / np.sqrt(len(more))  # to be chosen, it must be better by more than that in the end
-        return bool(more.mean() < -SLIGHT or (more.mean() <= error / 2 and error > SLIGHT))
-
+def validate_candidate(kind: Candidate, X: Any, y: np.ndarray, assignments: list[np.ndarray]) -> CrossValidation:
+    """Cross-validate a candidate on one or several assignments of rows to folds; slow candidates use the first one."""
     rows = LabelledRows.from_data(X, y, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings about a fold do not hold for all rows
-        used = assignments[:1] if slow else assignments
-        parts = [cross_validate_folds(kind.make(), rows, fold, keeps_up) for fold in used]
+        used = assignments[:1] if kind.complexity >= SLOW else assignments
+        parts = [cross_validate_folds(kind.make(), rows, fold) for fold in used]
     return CrossValidation.joined(parts)
 
 
-def _evaluate(
-    kind: Candidate, X: Any, y: np.ndarray, assignments: list[np.ndarray], best: CandidateResult | None
-) -> CandidateResult:
+def _evaluate(kind: Candidate, X: Any, y: np.ndarray, assignments: list[np.ndarray]) -> CandidateResult:
     start = time.perf_counter()
-    held_out = validate_candidate(kind, X, y, assignments, None if best is None else best.held_out)
+    held_out = validate_candidate(kind, X, y, assignments)
     return CandidateResult(kind, held_out, time.perf_counter() - start)
 
 

@@ -20,7 +20,7 @@ all      100    0.9100    0.2756  0.1622
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -212,14 +212,11 @@ def cross_validate(
     return cross_validate_folds(model, rows, fold)
 
 
-def cross_validate_folds(
-    model: Any, rows: LabelledRows, fold: np.ndarray, go_on: Callable[[int, np.ndarray], bool] | None = None
-) -> CrossValidation:
-    """Cross-validate on given folds. `go_on(folds done, losses)` is called after each fold; losses (n,) are NaN for
-    rows that have no prediction yet or are not scored. Where it returns False, `StoppedError` is raised."""
+def cross_validate_folds(model: Any, rows: LabelledRows, fold: np.ndarray) -> CrossValidation:
+    """Cross-validate on given folds."""
     parts = rows_of(fold)
     log_proba = np.full((len(fold), len(rows.classes)), -np.inf)
-    refitted, known, losses = [], np.ones(len(fold), dtype=bool), np.full(len(fold), np.nan)
+    refitted, known = [], np.ones(len(fold), dtype=bool)
     few = classes_too_small(rows, fold)
     for i, (here, learned) in enumerate(zip(parts, models_by_addition(model, rows, parts), strict=True)):
         if learned is None or few[i] or learned._fitted_state().settled:
@@ -232,15 +229,8 @@ def cross_validate_folds(
         places = np.searchsorted(rows.classes, learned.classes_)
         log_proba[np.ix_(here, places)] = log_proba_of(learned, rows.cells(here))
         known[here] = np.isin(rows.codes[here], places)
-        losses[here] = np.where(known[here], -log_proba[here, rows.codes[here]], np.nan)
-        if go_on is not None and not go_on(i + 1, losses):
-            raise StoppedError(f"stopped after {i + 1} of {len(parts)} folds")
     every = None if known.all() else known
     return CrossValidation(rows.classes, rows.codes, fold, log_proba, rows.w, tuple(refitted), every)
-
-
-class StoppedError(DecibanError):
-    """A cross-validation was stopped by its `go_on` function."""
 
 
 def not_scored_note(unknown: dict[Any, int]) -> list[str]:
