@@ -114,7 +114,7 @@ def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
     best = deciban.auto_fit(X, y)
     assert told["model"] == best.kind.name
     assert told["metrics"] == pytest.approx(best.metrics)
-    assert {"weighted", "logistic", "calibrated-rda"} <= set(told["compared"])
+    assert {"joint", "logistic", "calibrated-rda"} <= set(told["compared"])
     model = deciban.load("x.deciban")
     assert np.allclose(model.predict_proba(X), best.predict_proba(X))
     assert exit_code("predict x.deciban titanic.csv -o x.csv") == 0

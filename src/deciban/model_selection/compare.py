@@ -237,6 +237,7 @@ class Candidate:
         return "reads one column of texts alone" if self.texts else "does not read texts"
 
 
+MOSTLY_NUMBERS = "needs numeric columns, at least half of them"
 NUMBERS, CELLS = "needs numeric columns", "needs columns without missing values"
 COUNTS, ONES = "needs counts in every column", "needs 0 and 1 in every column"
 
@@ -247,6 +248,12 @@ def _numbers(columns: ColumnSummary) -> str:
 
 def _no_missing(columns: ColumnSummary) -> str:
     return _numbers(columns) or (CELLS if columns.has_missing else "")
+
+
+def _mostly_numbers(columns: ColumnSummary) -> str:
+    """Categories of frames are coded, but as Gaussians few of them only."""
+    coded = all(isinstance(name, str) for name in columns.kept) and 2 * len(columns.categorical) <= len(columns.kept)
+    return "" if columns.numeric or coded else MOSTLY_NUMBERS
 
 
 def _counts(columns: ColumnSummary) -> str:
@@ -321,7 +328,7 @@ KINDS = {
             "calibrated-rda",
             lambda: RegularizedDiscriminantAnalysis(blend="loo", shrinkage="loo", calibrate=True),
             "calibrated regularized discriminant analysis, its settings chosen by leave-one-out",
-            _numbers,
+            _mostly_numbers,
             complexity=2,
         ),
         Candidate("fisher", FisherDiscriminant, "Fisher's linear discriminant", _numbers, True, complexity=1),
@@ -354,7 +361,7 @@ KINDS = {
     )
 }
 AUTO_TABLES = ("joint", "logistic", "tan", "calibrated-rda")
-AUTO_UPDATABLE = ("joint", "weighted", "calibrated", "mixed")  # those whose models of any rows add up
+AUTO_UPDATABLE = ("weighted", "calibrated", "mixed")  # those whose models of any rows add up
 AUTO_COUNTS = ("multinomial", "gaussian", "logistic")  # of sparse matrices
 AUTO_TEXTS = ("text", "text-calibrated", "text-logistic")
 
