@@ -111,11 +111,36 @@ def test_models_of_statistics_keep_no_rows():
         deciban.CategoricalNB(),
         deciban.MixedNB(calibrate=True, keep_rows=0),
         deciban.LogisticRegression(),
-        deciban.AODE(),
-        deciban.TreeAugmentedNB(),
+        deciban.AODE(keep_rows=0),
+        deciban.TreeAugmentedNB(keep_rows=20),
+        deciban.TreeAugmentedNB(cuts=[1.0]),
     ]
     for model in models:
         assert deciban.model_info(deciban.dumps(model.fit(rows, np.arange(60) % 2)))["rows_kept"] == 0
+
+
+def test_a_sample_of_rows_is_in_the_file_or_left_out(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "p.deciban"
+    rows, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    for model, kept in (
+        (deciban.MixedNB(calibrate=True), 60),
+        (deciban.GaussianNB(weights="discriminative", keep_rows=20), 40),  # a quarter more, and 20 of each class
+        (deciban.AODE(), 60),
+    ):
+        deciban.save(model.fit(rows, y), path)
+        assert deciban.model_info(path)["rows_kept"] == kept
+        deciban.save(model, path, rows=False)
+        assert deciban.model_info(path)["rows_kept"] == 0
+        assert rows[0].tobytes() not in path.read_bytes()
+        np.testing.assert_array_equal(deciban.load(path).predict_proba(rows), model.predict_proba(rows))
+
+
+def test_a_forgotten_row_is_not_in_the_file():
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    model = deciban.GaussianNB(calibrate=True).fit(rows, y)
+    assert rows[7].tobytes() in deciban.dumps(model)
+    assert rows[7].tobytes() not in deciban.dumps(model.forget(rows[7:8], y[7:8]))
 
 
 def test_the_command_line_keeps_a_ledger_with_the_key_of_the_environment(tmp_path, monkeypatch, capfd):

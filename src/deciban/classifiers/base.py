@@ -933,9 +933,10 @@ class Generative(Classifier):
                 state = second_stage.with_settled_tables(state, first)
             else:
                 check_ledger(spec.ledger, before.ledger)
-                size = None if spec.finds_cuts and not before.settled else spec.sample_size  # cuts need all rows
-                sample = rows.with_sample(size).sample if spec.sample_size else None
-                state = self._plus_rows(before.with_spec(spec), rows, sample)
+                before = before.with_spec(spec)
+                size = None if before.finds_cuts and not before.settled else spec.sample_size  # cuts need all rows
+                sample = None if before.sample is None else rows.with_sample(size).sample
+                state = self._plus_rows(before, rows, sample)
             self._adopt(replace(state, closed=closed).pruned())
         if found.notes is not None and found.reader.coding is not None:  # columns that are never read
             warn_of_odd_columns(found.notes(codes, all_classes))

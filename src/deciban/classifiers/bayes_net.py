@@ -94,9 +94,9 @@ class BayesNet(StructuredNB):
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
     keep_rows : int
-        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
-        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
-        no row is kept; such models cannot be updated, merged or forget rows.
+        Size of the sample of training rows (a quarter more are in reserve) that is kept to learn cuts, and to fit a
+        calibration, again after `partial_fit`, `forget` and `+`. Of more rows than that, cuts stay as they are
+        (`settled_`). Saved models hold these rows. 0: no row is kept; with `calibrate`, such models cannot be updated.
 
     Attributes
     ----------
@@ -130,6 +130,8 @@ class BayesNet(StructuredNB):
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+    settled_ : bool
+        Whether learned cuts stay as they are when rows are added or removed.
 
     Examples
     --------

@@ -373,9 +373,9 @@ class TreeAugmentedNB(StructuredNB):
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
     keep_rows : int
-        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
-        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
-        no row is kept; such models cannot be updated, merged or forget rows.
+        Size of the sample of training rows (a quarter more are in reserve) that is kept to learn cuts, and to fit a
+        calibration, again after `partial_fit`, `forget` and `+`. Of more rows than that, cuts stay as they are
+        (`settled_`). Saved models hold these rows. 0: no row is kept; with `calibrate`, such models cannot be updated.
 
     Counts of all pairs of columns are kept: classes × Σ_(i < j) levels_i · levels_j numbers.
 
@@ -411,6 +411,8 @@ class TreeAugmentedNB(StructuredNB):
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+    settled_ : bool
+        Whether learned cuts stay as they are when rows are added or removed.
 
     Examples
     --------
@@ -532,9 +534,9 @@ class KDependenceBayes(StructuredNB):
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
     keep_rows : int
-        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
-        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
-        no row is kept; such models cannot be updated, merged or forget rows.
+        Size of the sample of training rows (a quarter more are in reserve) that is kept to learn cuts, and to fit a
+        calibration, again after `partial_fit`, `forget` and `+`. Of more rows than that, cuts stay as they are
+        (`settled_`). Saved models hold these rows. 0: no row is kept; with `calibrate`, such models cannot be updated.
 
     The state is the distinct rows, so that parents can be chosen again when rows are added or removed; memory grows
     with their number.
@@ -569,6 +571,8 @@ class KDependenceBayes(StructuredNB):
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+    settled_ : bool
+        Whether learned cuts stay as they are when rows are added or removed.
 
     Examples
     --------
@@ -671,9 +675,9 @@ class AODE(StructuredNB):
         Keep a keyed hash of every training row, so that `forget` refuses every row that was not learned; True: with a
         key that anybody knows.
     keep_rows : int
-        Size of the sample of training rows (a quarter more are in reserve) that is kept where a setting is fitted to
-        held-out rows, and used to fit it again after `partial_fit`, `forget` and `+`. Saved models hold these rows. 0:
-        no row is kept; such models cannot be updated, merged or forget rows.
+        Size of the sample of training rows (a quarter more are in reserve) that is kept to learn cuts, and to fit a
+        calibration, again after `partial_fit`, `forget` and `+`. Of more rows than that, cuts stay as they are
+        (`settled_`). Saved models hold these rows. 0: no row is kept; with `calibrate`, such models cannot be updated.
 
     Memory is about classes · (Σ levels)² numbers. An average of products is not a sum over columns: `explain` reports
     what the log odds gain as columns are added one by one, averaged over the order of the columns and its reverse; the
@@ -703,6 +707,8 @@ class AODE(StructuredNB):
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+    settled_ : bool
+        Whether learned cuts stay as they are when rows are added or removed.
 
     Examples
     --------

@@ -117,16 +117,11 @@ class Spec:
         return bool(self.tune) or self.calibrate or bool(self.weighted_by)
 
     @property
-    def finds_cuts(self) -> bool:
-        """Whether cuts of numbers are learned from the rows."""
-        return self.find_cuts is not None and self.find_cuts.learns
-
-    @property
     def sample_size(self) -> int:
         """Rows of the sample that learning needs; 0: it needs none."""
         if self.second_stage:
             return self.keep_rows or SIZE
-        return self.keep_rows if self.finds_cuts else 0
+        return self.keep_rows if self.find_cuts is not None and self.find_cuts.learns else 0
 
 
 def fixed_family(family: Any, schema: Schema | None, known: Known) -> Any:
@@ -329,8 +324,8 @@ class State:
 
     def with_sample(self, sample: RowSample | None) -> State:
         """The state of other rows, whose second stage is not fitted yet."""
-        if sample is not None and not self.spec.second_stage and not sample.complete:
-            sample = None  # it was for cuts, which are settled
+        if sample is not None and not self.spec.second_stage and not (self.finds_cuts and sample.complete):
+            sample = None  # it is for cuts, of which there are none, or which are settled
         out = replace(self, sample=sample, calibration=None, weights=None, tables=None, stale=sample is not None)
         if self.known.tables is None or sample is None or not sample.complete:
             return out
@@ -413,7 +408,7 @@ class State:
             schema, here, there = a.reader.schema.merged(b.reader.schema)
             a, b = (one._in_levels(schema, moved(schema, one.tally, at)) for one, at in ((a, here), (b, there)))
         sample = None if a.sample is None or b.sample is None else a.sample + b.sample
-        if a.spec.finds_cuts:
+        if a.finds_cuts:
             some = [one.sample for one in (a, b) if one.sample is not None and not one.settled]
             if len(some) == 2 and sample is not None and not sample.complete:  # for the last time, all rows are held
                 rows = concatenated(some[0].all_rows(), some[1].all_rows())
@@ -434,7 +429,12 @@ class State:
     @property
     def settled(self) -> bool:
         """Whether learned cuts stay as they are, because not all rows are held that they depend on."""
-        return self.spec.finds_cuts and (self.sample is None or not self.sample.complete)
+        return self.finds_cuts and (self.sample is None or not self.sample.complete)
+
+    @property
+    def finds_cuts(self) -> bool:
+        """Whether cuts of some column were learned from the rows."""
+        return any(cut is not None and cut.learned for cut in self.known.cuts or ())
 
     def recut(self, table: Table) -> State:
         """The state of these rows, in its classes and levels, with the cuts that a fit on them finds."""

@@ -25,7 +25,7 @@ def fitted(state: State) -> State:
     if not state.stale or state.empty:
         return state
     assert state.sample is not None
-    if state.spec.finds_cuts and not state.settled:
+    if state.finds_cuts and not state.settled:
         state = state.recut(state.sample.all_rows())
     return with_second_stage(state)
 
