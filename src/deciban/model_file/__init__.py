@@ -38,6 +38,7 @@ from deciban.errors import MergeError, ModelFileError, ModelNotFoundError, NotAd
 from deciban.model_file import validation
 from deciban.models.model import Known, State
 from deciban.rows import inputs
+from deciban.rows.sample import RowSample
 from deciban.storage import registry, tensors
 from deciban.storage.codec import Decoder, Encoder, check_fields, unsupported_value
 from deciban.tallies.ledger import PUBLIC_KEY, LedgerKey, key_check
@@ -488,6 +489,9 @@ def _decode_member(decoder: Decoder, node: dict[str, Any]) -> Any:
         before = cls(**{**settings, **then})
         reader = check_fields(replace(before._reader(), **found["reader"]))
         known, own = check_fields(Known(**found["known"])), {name: found[name] for name in STATE}
+        if own["sample"] is not None:  # what the file says was found out about its arrays is not trusted
+            validation.require(isinstance(own["sample"], RowSample), "its sample of rows is none")
+            own["sample"] = own["sample"].stored()
         model.__dict__["_state"] = State(spec=before._spec(), reader=reader, known=known, **own)
     return model
 

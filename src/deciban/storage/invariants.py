@@ -117,7 +117,7 @@ def _block_fault(x: Any, empty: Any, n: int) -> str:
             return other
         return next(filter(None, (_block_fault(a, b, n) for a, b in zip(x.blocks, empty.blocks, strict=True))), "")
     if isinstance(x, Counts):
-        fine = isinstance(empty, Reals) and x.d == empty.d and x.each is None and not x.known
+        fine = isinstance(empty, Reals) and x.d == empty.d
         fine = fine and x.indptr.shape == (n + 1,) and x.indices.shape == x.values.shape == (int(x.indptr[-1]),)
         fine = fine and x.indptr[0] == 0 and bool((np.diff(x.indptr) >= 0).all()) and x.values.dtype.kind == "f"
         fine = fine and bool(((x.indices >= 0) & (x.indices < x.d)).all()) and _are_cells(x.values)
@@ -125,7 +125,7 @@ def _block_fault(x: Any, empty: Any, n: int) -> str:
     kinds = "i" if isinstance(empty, Codes) else "f"
     if type(x) is not (Codes if isinstance(empty, Codes) else Reals) or x.values.shape != (n, empty.d):
         return other
-    if x.values.dtype.kind != kinds or (isinstance(x, Codes) and x.known):
+    if x.values.dtype.kind != kinds:
         return other
     return "" if isinstance(x, Codes) or _are_cells(x.values) else "it holds numbers that no rows can have"
 
