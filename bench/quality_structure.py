@@ -41,6 +41,8 @@ SETS = tables.SETS
 SMALL = 700  # rows of a set that is quick, at most
 MANY = 2_000  # rows of a set whose published split is taken, at least
 NAIVE, SUBSETS, TAN, AODE, AVERAGE = "naive Bayes", "subsets", "TAN", "AODE", "BayesOptimal"
+AUTO, BOOSTING = "AutoClassifier", "boosting"
+MOST_ECE, MOST_LOST = 0.03, 5
 WITHIN, SHARE = 1.01, 0.8
 INTRO = """\
 # Structure: models that relax "naive", and averages of models
@@ -54,6 +56,7 @@ split as published. Ours:
   **BayesNet**: `BayesNet()`, a network searched for.
 - **logistic**: `LogisticRegression()` with imputation, scaling and one-hot columns.
 - **BayesOptimal**: `BayesOptimal(weights="loo")` over all of these: stacking, by rows left out.
+- **AutoClassifier**: `AutoClassifier()`, which finds its candidates itself.
 
 BayesOptimal is more than 1% behind its best member on some sets: where that member is hardly ever wrong, on few rows,
 and, by most, on `horse_colic`. Stacking learns from rows left out at random, and so knows nothing of rows of another
@@ -105,7 +108,19 @@ def ours(table: Table) -> dict[str, Measures]:
             for name, one in [*zip(model.names_, model.models_, strict=True), (AVERAGE, model)]:
                 predicted.setdefault(name, []).append(in_order(one, table, test))
     rows = np.concatenate([test for _, test in folds])
-    return {name: measure(np.concatenate(parts), table.y[rows]) for name, parts in predicted.items()}
+    found = {name: measure(np.concatenate(parts), table.y[rows]) for name, parts in predicted.items()}
+    return found | automatic(table)
+
+
+def automatic(table: Table) -> dict[str, Measures]:
+    """`AutoClassifier` on the same folds."""
+    parts, folds = [], table.folds()
+    for train, test in folds:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # as in `evaluate`
+            model = deciban.AutoClassifier(max_time=None).fit(table.X.iloc[train], table.labels[train])
+            parts.append(in_order(model, table, test))
+    return {AUTO: measure(np.concatenate(parts), table.y[np.concatenate([test for _, test in folds])])}
 
 
 # what is kept
@@ -185,11 +200,29 @@ def verdict(found: Found) -> Iterator[tuple[str, str, str, str]]:
         yield f"mean log loss, {model} / naive Bayes", f"{ratio:.3f}", "< 1", "yes" if ratio < 1 else "no"
     worst = float((losses(SUBSETS) / naive).max())
     yield "worst set, subsets / naive Bayes", f"{worst:.4f}", f"≤ {WITHIN}", "yes" if worst <= WITHIN else "no"
-    single = [model for model in next(iter(found.values())) if model not in (*ANCHORS, AVERAGE)]
+    single = [model for model in next(iter(found.values())) if model not in (*ANCHORS, AVERAGE, AUTO)]
     best = np.min([losses(model) for model in single], axis=0)
     share = float((average <= WITHIN * best).mean())
     met = "yes" if share >= SHARE else "no"
     yield "sets where BayesOptimal is within 1% of its best member", f"{share:.0%}", f"≥ {SHARE:.0%}", met
+    some = [name for name in found if AUTO in found[name]]
+    if not some:
+        return
+    auto = {name: found[name][AUTO] for name in some}
+    mean = float(np.mean([m.log_loss for m in auto.values()]))
+    others = {
+        model: float(np.mean([found[name][model].log_loss if model in found[name] else np.nan for name in some]))
+        for model in (*single, AVERAGE, BOOSTING)
+    }
+    best = min((loss, model) for model, loss in others.items() if not np.isnan(loss))
+    what = f"mean log loss of AutoClassifier, on {len(some)} sets"
+    yield what, f"{mean:.4f}", f"< {best[0]:.4f} ({best[1]})", "yes" if mean < best[0] else "no"
+    won = sum(m.log_loss < found[name][BOOSTING].log_loss for name, m in auto.items())
+    least = len(some) - MOST_LOST
+    yield "sets where AutoClassifier is better than boosting", f"{won}", f"≥ {least}", "yes" if won >= least else "no"
+    ece = float(np.mean([m.ece for m in auto.values()]))
+    required = f"≤ {MOST_ECE}"
+    yield "mean calibration error of AutoClassifier", f"{ece:.4f}", required, "yes" if ece <= MOST_ECE else "no"
 
 
 def _bold(numbers: Sequence[float], best: Callable, text: str) -> list[str]:
@@ -202,6 +235,7 @@ def _bold(numbers: Sequence[float], best: Callable, text: str) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.quality_structure", description="Structure, compared.")
     parser.add_argument("--only", metavar="NAME,…", default="", help="these sets; the others are as they were kept")
+    parser.add_argument("--auto", action="store_true", help="AutoClassifier alone; the other models as they were kept")
     parser.add_argument("--quick", action="store_true", help=f"sets of at most {SMALL} rows; the others as kept")
     parser.add_argument("--data", metavar="FOLDER", type=Path, default=tables.SHARED, help="where manifest.json is")
     parser.add_argument("--kept", metavar="FILE", type=Path, default=KEPT, help="where numbers are kept")
@@ -212,11 +246,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         if args.quick and len(table.y) > SMALL:
             continue
         start = time.perf_counter()
-        measures = ours(table)
-        for name, anchor in ANCHORS.items():
+        measures = automatic(table) if args.auto else ours(table)
+        for name, anchor in ANCHORS.items() if not args.auto else ():
             measures[name], _ = look_up(anchor, table, Kept(CACHE))
         found, rows = read(args.kept)
-        found[table.name] = measures
+        found[table.name] = found.get(table.name, {}) | measures if args.auto else measures
         rows[table.name] = f"{len(table.y):,}"
         write(args.kept, found, rows)
         args.page.write_text(page(found, rows))

@@ -364,6 +364,28 @@ def test_a_file_holds_the_mix_and_its_leaderboard(tmp_path):
     assert deciban.model_info(tmp_path / "m.deciban")["columns"] == ["age", "town", "calls"]
 
 
+def test_the_command_shows_the_leaderboard(tmp_path, monkeypatch, capfd):
+    import json
+
+    from deciban.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    X, y = people()
+    model = quiet(AutoClassifier(NAMED[1:]), X, y)
+    deciban.save(model, "m.deciban")
+    X.assign(y=y).to_csv("rows.csv", index=False)
+    for command in ("show m.deciban", "explain m.deciban rows.csv --row 3", "predict m.deciban rows.csv -o out.csv"):
+        with pytest.raises(SystemExit) as end:
+            main(command.split())
+        assert not end.value.code
+    shown = capfd.readouterr().out
+    assert str(model.leaderboard_) in shown
+    np.testing.assert_allclose(pd.read_csv("out.csv")["p_yes"], model.predict_proba(X)[:, 1])
+    with pytest.raises(SystemExit):
+        main(["show", "m.deciban", "--json"])
+    assert json.loads(capfd.readouterr().out)["log_loss"].keys() == set(model.leaderboard_.names)
+
+
 def test_a_forged_leaderboard_is_refused():
     from dataclasses import replace
 

@@ -32,7 +32,13 @@ def command(talk: Terminal, model: str, most: int) -> None:
     data = {**about, "families": families, "chosen": chosen}
     data["top_evidence"] = {str(label): [_evidence(one) for one in evidence] for label, evidence in strongest.items()}
     what = "words" if fitted._reads_texts else "columns"
-    talk.give(_text(model, about, what, chosen, families, strongest), data)
+    text = _text(model, about, what, chosen, families, strongest)
+    if isinstance(fitted, deciban.AutoClassifier):
+        board = fitted.leaderboard_
+        data["weights"] = dict(zip(fitted.names_, fitted.weights_.tolist(), strict=True))
+        data["log_loss"] = dict(zip(board.names, board.log_loss.tolist(), strict=True))
+        text += f"\n\n{board}"
+    talk.give(text, data)
 
 
 def _evidence(one: Any) -> dict[str, Any]:

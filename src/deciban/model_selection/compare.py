@@ -326,8 +326,8 @@ KINDS = {
         ),
         Candidate(
             "calibrated-rda",
-            lambda: RegularizedDiscriminantAnalysis(blend="loo", shrinkage="loo", calibrate=True),
-            "calibrated regularized discriminant analysis, its settings chosen by leave-one-out",
+            lambda: RegularizedDiscriminantAnalysis(blend="loo", calibrate=True),
+            "calibrated regularized discriminant analysis, between lda and qda by leave-one-out",
             _mostly_numbers,
             complexity=2,
         ),
