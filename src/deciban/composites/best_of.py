@@ -29,6 +29,7 @@ of a density is supported by no more data than that.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -39,6 +40,7 @@ import numpy as np
 from deciban import ops
 from deciban.composites.product import Product
 from deciban.data.blocks import Mixed, Reals
+from deciban.engines import threads
 from deciban.estimation import ranges
 from deciban.estimation.dirichlet import column_sums
 from deciban.estimation.family import Family
@@ -53,6 +55,7 @@ REPEATS = 2  # repetitions of the split into folds, for few rows
 FEW = 256  # rows up to which the split is repeated
 ENOUGH = 4096  # rows of a column that are split into folds, at most
 AT_ONCE = 8192  # cells of columns that are compared at once, about
+MANY = 1 << 16  # counts of a table from which its columns are compared in threads
 RUNS = 256  # distinct values of a column that are compared, at most
 COARSE = 0.5  # a grid is too coarse if its cells are wider than this share of the standard deviation
 MOST_VALUES = 20  # distinct numbers that may be levels
@@ -152,13 +155,17 @@ class BestOf(Family):
         out = np.where(one, intervals.argmax(axis=0), fit.argmax(axis=0))
         some = np.flatnonzero((values > 1) & (fit.sum(axis=0) > 1))
         enough = np.stack([self._has_enough_rows(f, values, n.sum(axis=0)) for f in self.candidates])
-        for alike in _alike(some, values, n, fit & enough):
+
+        def choose(alike: np.ndarray) -> None:
             rows = FoldedColumns.of(cells, alike)
             fine = rows.resolves(spread[alike])
             if fine.any():
                 able = np.flatnonzero((fit & enough)[:, alike[0]])
                 best = self._best(able, rows, cells)
                 out[alike[fine]] = best[fine]
+
+        each = threads.in_threads if cells.table.size >= MANY else map
+        deque(each(choose, _alike(some, values, n, fit & enough)), maxlen=0)
         return out
 
     def _best(self, fit: np.ndarray, rows: FoldedColumns, cells: GridCounts) -> np.ndarray:

@@ -447,12 +447,17 @@ def strings(X: Any, name: Name) -> list[str]:
     return ["" if is_missing(cell) else str(cell) for cell in cells]
 
 
+LARGE = 1 << 18  # cells of an array from which its columns are copied, so that each is contiguous
+BLOCK, SPAN = 1 << 9, 1 << 14  # rows that are copied at once, and by one thread
+
+
 def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -> list[Column]:
     """The columns of a frame, by name, or of an array (n, d), by number. `each` is `map`, or does it in threads; `only`
     names the columns of a frame that are looked into."""
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "fiub":
-            return [Column(j, np.asarray(X[:, j], dtype=np.float64)) for j in range(X.shape[1])]
+            cells = _by_column(X, each) if X.size >= LARGE and X.flags.c_contiguous else X.T
+            return [Column(j, np.asarray(column, dtype=np.float64)) for j, column in enumerate(cells)]
         return [from_objects(j, X[:, j]) for j in range(X.shape[1])]
     named = names(X)
     if isinstance(X, Records):
@@ -463,6 +468,19 @@ def columns(X: Any, each: Callable = map, only: Container[Name] | None = None) -
     in_order = nw.from_native(X, eager_only=True).iter_columns()
     series = [(name, one) for name, one in zip(named, in_order, strict=True) if only is None or name in only]
     return list(each(lambda one: _from_series(*one), series))
+
+
+def _by_column(X: np.ndarray, each: Callable) -> np.ndarray:
+    """The cells of an array (n, d) as doubles (d, n), copied in blocks of rows that stay in cache."""
+    n, out = len(X), np.empty(X.shape[::-1])
+
+    def copy(start: int) -> None:
+        for at in range(start, min(start + SPAN, n), BLOCK):
+            out[:, at : at + BLOCK] = X[at : at + BLOCK].T
+
+    for _ in each(copy, range(0, n, SPAN)):
+        pass
+    return out
 
 
 def _from_arrow(name: str, cells: Any) -> Column:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -681,7 +681,7 @@ def named_columns(
             f"Found array with {n} sample(s) and {len(names)} feature(s) while a minimum of {max(least, 1)} is "
             f"required by {model}.\n\nhint: {hint}"
         )
-    each = _in_threads if n >= LONG else map
+    each = threads.in_threads if n >= LONG else map
     if known is None:
         return frames.columns(X, each), names, []
     have = set(known)
@@ -695,7 +695,7 @@ def array_columns(checked: Any, X: Any, first: bool, least: int) -> tuple[list[C
     X = validate_data(checked, X, reset=first, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
     if X.dtype.kind == "c":
         raise DataError("Complex data not supported: X has complex numbers\n\nhint: split them into columns")
-    return frames.columns(X), X.shape[0]
+    return frames.columns(X, threads.in_threads), X.shape[0]
 
 
 def by_position(columns: list[Column], names: Sequence, model: str) -> list[Column]:
@@ -731,10 +731,6 @@ def _other_columns(absent: list, new: list, known: Sequence) -> DataError:
     meant = [f"`{near}` for `{name}`" for name in new if (near := closest(name, absent))]
     hint = f"did you mean {', '.join(meant)}?" if meant else f"the columns of training are {format_list(known)}"
     return DataError(f"{'; '.join(messages)} (columns='strict')\n\nhint: {hint}")
-
-
-def _in_threads(f: Callable, series: Iterable) -> Iterator:
-    return threads.map_ordered(series, f)
 
 
 def warn_of_odd_columns(notes: list[str]) -> None:

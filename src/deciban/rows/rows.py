@@ -307,7 +307,7 @@ class BatchJob:
         return out
 
 
-CELLS = 1 << 22  # that a chunk of rows in memory has, at least
+CELLS = 1 << 20  # that a chunk of rows in memory has, at least
 MANY = 1 << 18  # cells that keep more than one thread busy
 LARGEST = 1 << 28  # cells of rows elsewhere that may be read into memory: 2 GiB
 SPARE = 1 / 16  # largest size of the tallies of all chunks, relative to the cells of sparse rows
@@ -349,7 +349,7 @@ class ArrayRows:
             return self._of(f, table, spans[0])
         if isinstance(table.x, Counts) and MANY < table.x.cells < len(spans) * size / SPARE:
             # one tally per chunk would take too much memory: the threads share one
-            return self._of(f, replace(table, x=replace(table.x, each=_map_in_threads)), (0, table.n))
+            return self._of(f, replace(table, x=replace(table.x, each=threads.in_threads)), (0, table.n))
         return threads.total(spans, partial(self._of, f, table), iadd)
 
     def _of(self, f: Callable[[Table], Any], table: Table, span: tuple[int, int]) -> Any:
@@ -386,10 +386,6 @@ class ArrayRows:
 
     def raise_if_checkpoint(self) -> None:
         """Raise an error if a checkpoint is given; rows in memory have none."""
-
-
-def _map_in_threads(f: Callable, parts: list) -> Iterator:
-    return threads.map_ordered(parts, f)
 
 
 @dataclass(frozen=True, eq=False)

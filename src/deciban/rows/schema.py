@@ -25,9 +25,11 @@ from deciban import ops
 from deciban.data.blocks import Codes, ColumnBlock, Mixed, Reals
 from deciban.data.frames import UNITS, Column, Name, sort_levels
 from deciban.data.support import NEEDS, outside
+from deciban.engines import threads
 from deciban.errors import DataError, MergeError, SupportError
 
 UNSEEN = -2  # the code of a level that is not in the schema, where it is no evidence; −1 is missing
+MANY = 1 << 18  # cells of a table from which its columns are read in threads
 HUGE = 1e150  # squares of larger numbers overflow in sums
 
 
@@ -94,7 +96,8 @@ class Schema:
     def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name]]:
         """(rows, names of absent columns). Columns that are not in the schema are ignored."""
         given = {column.name: column for column in columns}
-        cells = [self._cells(field, given.get(field.name), n, learning) for field in self.fields]
+        each = map if n * len(self.fields) < MANY else threads.in_threads
+        cells = list(each(lambda field: self._cells(field, given.get(field.name), n, learning), self.fields))
         blocks: list[Reals | Codes] = []
         for family, at in self.groups:
             if family is self.gaps:
