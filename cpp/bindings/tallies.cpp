@@ -101,7 +101,7 @@ static void bind_csr(nb::module_& m) {
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "n"_a, "mean"_a, "m2"_a, Free());
 }
 
-constexpr Size most_cells = Size{1} << 28;  // of a joint table
+constexpr Size most_cells = Size{1} << 24;  // of a joint table
 
 // Refuse pairs of columns whose counts do not fit into rows of `width` cells.
 static void check_pairs(const Offsets& levels, const Offsets& start, Size d, Size width) {

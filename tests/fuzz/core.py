@@ -156,6 +156,9 @@ def _use_models(rng: np.random.Generator) -> None:
     ops.digests.add_digests(block.Codes(codes), factor, np.zeros(40, dtype=np.uint64))
     ops.digests.add_level_digests(block.Codes(codes), [table] * 3, np.zeros(40, dtype=np.uint64))
     ops.digests.stirred(table)
+    offset, theta = np.array([0, 4, 8, 12]), rng.random((2, 12, 3)) + 0.1
+    folds, p = (y32 % 2).astype(np.int32), rng.dirichlet(np.ones(3), 40)
+    ops.table_gains(block.Codes(codes), y32, folds, w, w, p, offset, theta, [(0,), (0, 1), (0, 1, 2)], 8.0)
     ops.sums(block.Reals(holes), y32, w, 3)
     ops.in_rows(block.ColumnBlock([X[:, 0], X[:, 1]]))
     columns, some = sp.csc_matrix(X), rng.normal(size=6)

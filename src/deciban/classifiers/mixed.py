@@ -99,9 +99,10 @@ class MixedNB(NaiveBayes):
     interactions : None, "auto"
         "auto": add evidence of pairs, triples and quadruples of columns, as far as these pay for themselves on held-out
         rows, with one weight for each (`interactions_`); `explain` has a line for each, `plots.interaction` a picture.
-        Columns are then levels, and numbers cells of equal mass and, in addition, one linear term; a missing cell is a
-        level, in columns where training rows lack cells; an unseen level is no evidence. Few rows add no set. Implies
-        weights of columns (`feature_weights_`). `sample`, `score_samples` and `families_` are those of naive Bayes.
+        Columns are then levels, and numbers cells (of equal mass, or that separate the classes) and, in addition, one
+        linear term; a missing cell is a level, in columns where training rows lack cells; an unseen level is no
+        evidence. Few rows add no set. Implies weights of columns (`feature_weights_`). `sample`, `score_samples` and
+        `families_` are those of naive Bayes.
     average : None, "subsets"
         "subsets": average over all 2^d subsets of the columns, in linear time: a column outside the subset has
         one density for all classes. `inclusion_` is the posterior probability that each depends on the class

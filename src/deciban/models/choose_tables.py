@@ -12,6 +12,9 @@ Sets are taken whose gain is above the price `PRICE` + 2 log(candidates), at mos
 pairs, sets of three and four columns as far as there are no more than `SETS` of each, and every chosen set with one
 more column. A set of three or more has at most n / 2 cells. Few rows do not pay the price of any set.
 
+The first cells of a column of numbers are of equal mass, or these with cells of their own for values of much weight, or
+cuts that separate the classes: whichever has the least held-out loss.
+
 >>> import numpy as np
 >>> from deciban import MixedNB
 >>> X = np.random.default_rng(0).integers(0, 2, (200, 4)).astype(float)
@@ -22,8 +25,8 @@ more column. A set of three or more has at most n / 2 cells. Few rows do not pay
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import combinations
 from math import comb, log, prod
@@ -132,11 +135,19 @@ class KeptRows:
         assert self.table.schema is not None
         return self.table.schema
 
-    def held_out(self, chosen: TableSets, tally: Bundle | None = None) -> HeldOut:
-        """The rows read for these tables; with the tally of all rows, where these are more."""
+    def cells(self, j: int) -> np.ndarray:
+        """The cells of a column of the distinct rows."""
+        assert isinstance(self.table.x, Mixed)
+        b, c = TableReader.places_in(self.schema)[j]
+        return _column(self.table.x.blocks[b], c)
+
+    def held_out(self, chosen: TableSets, tally: Bundle | None = None, columns: Sequence[NumberColumn] = ()) -> HeldOut:
+        """The rows read for these tables; with the tally of all rows, where these are more, or the columns of numbers
+        whose cuts are found without each fold."""
         assert isinstance(self.table.x, Mixed)
         codes, z = TableReader(chosen, self.schema)(self.table.x)
-        return HeldOut(self, chosen, np.asfortranarray(codes[self.row]), z[self.row], tally)
+        own = {one.column: one for one in columns}
+        return HeldOut(self, chosen, np.asfortranarray(codes[self.row]), z[self.row], tally, own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +159,7 @@ class HeldOut:
     codes: np.ndarray  # (m, codes)
     z: np.ndarray  # (m, q)
     tally: Bundle | None = None  # of all rows; None: there are no others
+    columns: Mapping[int, NumberColumn] = field(default_factory=dict)  # whose cuts are found without each fold
 
     @property
     def levels(self) -> np.ndarray:
@@ -183,10 +195,27 @@ class HeldOut:
 
     def evidence(self, own: Sequence[int]) -> np.ndarray:
         """What a set of codes says, (m, k)."""
+        if len(own) == 1 and self.columns and self.chosen.cells[own[0]].supervised:
+            return self._supervised(own[0])
         n, cell = self.counts_without(own)
         table = ops.spec.joint_evidence(n, alone_of(self.shares, own, self.levels), len(own), MOST)
         out = table[self.rows.fold, :, np.maximum(cell, 0)]
         out[cell < 0] = 0.0
+        return out
+
+    def _supervised(self, j: int) -> np.ndarray:
+        """The evidence of cells that separate the classes, where cuts too are found without each fold: cuts that have
+        seen a row make its evidence too strong, where rows are few."""
+        rows, column = self.rows, self.columns[self.chosen.cells[j].column]
+        cells = rows.cells(column.column)[rows.row]
+        out = np.zeros((len(rows.y), rows.k))
+        for f in range(FOLDS):
+            code = column.code(column.separating[f])
+            at = np.flatnonzero(rows.fold == f)
+            cell, rest = code.of_numbers(cells), np.flatnonzero(rows.fold != f)
+            n = np.bincount(rows.y[rest] * code.size + cell[rest], rows.w[rest], minlength=rows.k * code.size)
+            table = ops.spec.joint_evidence(n, level_shares(n.reshape(rows.k, code.size)), 1, MOST)
+            out[at] = table.T[cell[at]]
         return out
 
     @cached_property
@@ -261,8 +290,9 @@ class _Parts:
 
 def choose(rows: KeptRows, prior: np.ndarray) -> tuple[TableSets, FeatureWeights]:
     """The tables that pay for themselves, and all weights."""
-    every = coded(rows)
-    d, held = len(rows.schema.fields), rows.held_out(every)
+    columns = [NumberColumn.of(j, rows) for j, one in enumerate(rows.schema.fields) if one.levels is None]
+    every = coded(rows, columns)
+    d, held = len(rows.schema.fields), rows.held_out(every, columns=columns)
     fit = Fit.of(rows, held.terms(d, ()), d, prior)
     sets: list[tuple[int, ...]] = []
     pool = candidates(every, held, d, prior) if len(prior) > 1 else []
@@ -356,40 +386,100 @@ def trimmed(every: TableSets, sets: list, d: int) -> TableSets:
 # codes
 
 
-def coded(rows: KeptRows) -> TableSets:
-    """All codes of the columns, and no sets."""
-    first, fine, numbers, shift, scale = [], [], [], [], []
-    table, schema = rows.table, rows.schema
-    assert isinstance(table.x, Mixed)
-    for b, (family, columns) in enumerate(schema.groups):
-        if family is schema.gaps:
-            continue
-        for c, j in enumerate(columns):
-            values, levels = _column(table.x.blocks[b], c), schema.fields[j].levels
-            if levels is not None:
-                first.append(CellCode(j, tuple(levels), (), bool((values == -1).any())))
-                continue
-            missing = np.isnan(values)
-            known, weight = values[~missing], table.weights()[~missing]
-            distinct, at = np.unique(known, return_inverse=True)
-            counts = np.bincount(at, weight, minlength=len(distinct))
-            several = len(distinct) > DISTINCT
-            borders = discretise.even(counts, COARSE) if several else range(1, len(distinct))
-            first.append(CellCode(j, None, cuts_at(distinct, borders), bool(missing.any())))
-            if several:
-                cuts = cuts_at(distinct, discretise.even(counts, FINE))
-                fine.append(CellCode(j, None, cuts, bool(missing.any())))
-            if len(distinct) > 1:
-                mean = float(counts @ distinct / counts.sum())
-                numbers.append(j)
-                shift.append(mean)
-                scale.append(float(np.sqrt(counts @ (distinct - mean) ** 2 / counts.sum())) or 1.0)
-    first.sort(key=lambda one: one.column)
-    order = np.argsort(numbers)
+def coded(rows: KeptRows, columns: Sequence[NumberColumn]) -> TableSets:
+    """The first codes of the columns, finer ones of numbers, and no sets."""
+    price = 1.0 + log(max(len(columns), 1))  # of many columns, some other code is better by chance
+    first = {one.column: one.best(price) for one in columns}
+    for j, own in enumerate(rows.schema.fields):
+        if own.levels is not None:
+            first[j] = CellCode(j, tuple(own.levels), (), bool((rows.cells(j) == -1).any()))
+    finer = [one.finer() for one in columns if len(one.values) > DISTINCT]
+    linear = [one for one in columns if len(one.values) > 1]
+    mean, deviation = np.array([one.spread() for one in linear]).reshape(-1, 2).T
     return TableSets(
-        (*first, *fine), (), tuple(np.array(numbers, dtype=int)[order].tolist()),
-        np.array(shift)[order], np.array(scale)[order],
-    )  # fmt: skip
+        (*(first[j] for j in range(len(first))), *finer), (), tuple(one.column for one in linear), mean, deviation
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """The numbers of a column, and how often each is there."""
+
+    column: int
+    values: np.ndarray  # (v,), distinct and ascending
+    missing: bool  # whether some cells are missing
+    counts: np.ndarray  # (folds, k, v)
+
+    @classmethod
+    def of(cls, column: int, rows: KeptRows) -> NumberColumn:
+        cells = rows.cells(column)
+        missing = np.isnan(cells)
+        values, at = np.unique(cells, return_inverse=True)  # NaN is the last
+        v, place = len(values), (rows.fold.astype(np.int64) * rows.k + rows.y) * len(values) + at[rows.row]
+        counts = np.bincount(place, rows.w, minlength=FOLDS * rows.k * v).reshape(FOLDS, rows.k, v)
+        gap = bool(missing.any())
+        return cls(column, values[: v - gap], gap, counts[:, :, : v - gap])
+
+    def code(self, borders: Sequence[int], supervised: bool = False) -> CellCode:
+        """With cuts before these values."""
+        return CellCode(self.column, None, cuts_at(self.values, borders), self.missing, supervised)
+
+    def finer(self) -> CellCode:
+        return self.code(discretise.even(self.counts.sum(axis=(0, 1)), FINE))
+
+    def spread(self) -> tuple[float, float]:
+        """(mean, standard deviation or 1)"""
+        n = self.counts.sum(axis=(0, 1))
+        mean = float(n @ self.values / n.sum())
+        return mean, float(np.sqrt(n @ (self.values - mean) ** 2 / n.sum())) or 1.0
+
+    def best(self, price: float) -> CellCode:
+        """The first code: cells of equal mass, unless another has a held-out loss that is less by the price. Cuts that
+        separate the classes are found without the fold that they are judged by."""
+        if len(self.values) <= DISTINCT:
+            return self.code(range(1, len(self.values)))
+        whole = self.counts.sum(axis=0)
+        weight = whole.sum(axis=0)
+        mass, heavy = discretise.even(weight, COARSE), even_but_heavy(weight, COARSE)
+        trials = [(self.loss([mass] * FOLDS), self.code(mass))]
+        if heavy != mass:
+            trials.append((self.loss([heavy] * FOLDS) + price, self.code(heavy)))
+        separating = self.code(discretise.chosen(whole), supervised=True)
+        trials.append((self.loss(self.separating) + price, separating))
+        return min(trials, key=lambda one: one[0])[1]
+
+    @cached_property
+    def separating(self) -> list[list[int]]:
+        """Cuts that separate the classes, found without each fold."""
+        whole = self.counts.sum(axis=0)
+        return [discretise.chosen(np.maximum(whole - own, 0.0)) for own in self.counts]
+
+    def loss(self, borders: Sequence[Sequence[int]]) -> float:
+        """The log loss of the rows of each fold by this column alone, with cuts and counts without the fold."""
+        whole, out = self.counts.sum(axis=0), 0.0
+        for own, cuts in zip(self.counts, borders, strict=True):
+            start = [0, *cuts]
+            others, here = (np.maximum(np.add.reduceat(n, start, axis=1), 0.0) for n in (whole - own, own))
+            joint = level_shares(others) * (others.sum(axis=1, keepdims=True) + 0.5)
+            out -= float((here * np.log(joint / joint.sum(axis=0))).sum())
+        return out
+
+
+def even_but_heavy(weight: np.ndarray, parts: int) -> list[int]:
+    """Cut before these of m ordered values, (m,): those of more than 1 / parts of the weight are alone, and the others
+    are in as many parts of like weight.
+
+    >>> even_but_heavy(np.array([90.0, 1, 1, 1, 1]), 2)
+    [1, 3]
+    """
+    heavy = weight * parts > weight.sum()
+    out = set(np.flatnonzero(heavy).tolist()) | set((np.flatnonzero(heavy) + 1).tolist())
+    rest = weight[~heavy].sum()
+    runs = np.flatnonzero(np.diff(np.concatenate([[1], heavy, [1]])) != 0)
+    for start, stop in zip(runs[::2].tolist(), runs[1::2].tolist(), strict=True):
+        some = max(round(parts * float(weight[start:stop].sum() / rest)), 1)
+        out |= {start + at for at in discretise.even(weight[start:stop], some)}
+    return sorted(out - {0, len(weight)})
 
 
 def cuts_at(values: np.ndarray, borders: Sequence[int]) -> tuple[float, ...]:

@@ -59,6 +59,7 @@ class CellCode:
     levels: tuple | None  # of a nominal column
     cuts: tuple[float, ...]  # of numbers, ascending
     missing: bool  # whether the last code is of missing cells
+    supervised: bool = False  # whether the cuts separate the classes
 
     @property
     def size(self) -> int:
@@ -190,14 +191,18 @@ class TableReader:
     chosen: TableSets
     schema: Schema
 
-    @cached_property
-    def _places(self) -> list[tuple[int, int]]:
+    @staticmethod
+    def places_in(schema: Schema) -> list[tuple[int, int]]:
         """(block, position in it) of each column."""
         at = {}
-        for b, (family, columns) in enumerate(self.schema.groups):
-            if family is not self.schema.gaps:
+        for b, (family, columns) in enumerate(schema.groups):
+            if family is not schema.gaps:
                 at.update({j: (b, c) for c, j in enumerate(columns)})
-        return [at[j] for j in range(len(self.schema.fields))]
+        return [at[j] for j in range(len(schema.fields))]
+
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
+        return self.places_in(self.schema)
 
     @cached_property
     def _levels(self) -> list[np.ndarray | None]:
