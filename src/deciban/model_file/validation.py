@@ -132,7 +132,8 @@ def _check_state(model: Generative, state: Any) -> None:
     fine = w is None or (_is_finite(w.table, (k, d)) and _is_finite(w.bias, (k,)))
     require(fine, "its weights are not of its columns and classes")
     tables, settled = state.tables, state.known.tables
-    require(state.empty or (tables is not None) == state.spec.interactions, "its settings and tables do not agree")
+    fine = state.stale or state.empty or (tables is not None) == state.spec.interactions
+    require(fine, "its settings and tables do not agree")
     if tables is not None:
         fine = is_stored_as(tables, "JointTables") and tables.sound(reader.schema, k)
         require(fine, "its joint tables are not of its columns and classes")

@@ -395,7 +395,7 @@ def coded(rows: KeptRows, columns: Sequence[NumberColumn]) -> TableSets:
             first[j] = CellCode(j, tuple(own.levels), (), bool((rows.cells(j) == -1).any()))
     finer = [one.finer() for one in columns if len(one.values) > DISTINCT]
     linear = [one for one in columns if len(one.values) > 1]
-    mean, deviation = np.array([one.spread() for one in linear]).reshape(-1, 2).T
+    mean, deviation = np.ascontiguousarray(np.array([one.spread() for one in linear]).reshape(-1, 2).T)
     return TableSets(
         (*(first[j] for j in range(len(first))), *finer), (), tuple(one.column for one in linear), mean, deviation
     )
