@@ -408,6 +408,10 @@ def test_singular_covariances_of_coded_columns_are_those_of_a_blend(diagonal):
     found = np.exp(model.leave_one_out(rows[:40], y[:40]))
     without = fitted("QuadraticDiscriminantAnalysis", rows, y, diagonal=diagonal).forget(rows[:1], y[:1])
     np.testing.assert_allclose(found[:1], without.predict_proba(rows[:1]), rtol=1e-7)
+    bayes = fitted("QuadraticDiscriminantAnalysis", rows, y, estimate="bayes")
+    blended = fitted("RegularizedDiscriminantAnalysis", rows, y, estimate="bayes", blend=0.97)
+    np.testing.assert_allclose(bayes.predict_proba(rows), blended.predict_proba(rows), rtol=1e-9)
+    assert np.isfinite(bayes.evidence_)
     plain = np.random.default_rng(0).normal(size=(30, 2)) * [1.0, 0.0]  # numbers have the bound of their variances
     given = fitted("QuadraticDiscriminantAnalysis", plain, np.arange(30) % 2)
     assert given._state.family.fallback == 0

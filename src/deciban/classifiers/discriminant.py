@@ -850,12 +850,12 @@ def qda_family(
     schema: Schema | None,
     known: Known,
 ) -> GaussianJoint | GaussianJointBayes:
+    fallback = BLENDS[-1] if known.coded else 0.0
     if estimate == "bayes":
-        return GaussianJointBayes()
+        return GaussianJointBayes(fallback=fallback)
     if known.covariances:
         return GivenCovariances(0.0, floor=tol, covariances=known.covariances)
     amount = setting(shrinkage, "shrinkage", known, SHRINKAGES) or 0.0
-    fallback = BLENDS[-1] if known.coded else 0.0
     return GaussianJoint(0.0, amount, ridge, ddof=ddof, diagonal=diagonal, floor=tol, fallback=fallback)
 
 

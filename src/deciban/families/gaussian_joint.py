@@ -42,7 +42,7 @@ from deciban.gaussian.covariance import (
     ledoit_wolf,
     shrink,
 )
-from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed
+from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, lacks_rank, mixed
 from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
 from deciban.tallies import Moments, Quartic, RowScatter, Scatter
 
@@ -106,12 +106,9 @@ class GaussianJoint(Family):
 
     def _regular(self, t: Scatter | RowScatter | Quartic) -> GaussianJoint:
         """The family with the blend of these rows."""
-        if self.fallback == 0 or t.k == 1:
+        if self.fallback == 0 or not lacks_rank(self.shrunk(t), t.n, self.floor):
             return self
-        covs, tol = self.shrunk(t), self.floor**2
-        full = mixed(covs, t.n / t.n.sum()).rank(tol)
-        enough = all(cov.rank(tol) == full for cov in covs)
-        return self if enough else replace(self, blend=self.fallback, fallback=0.0)
+        return replace(self, blend=self.fallback, fallback=0.0)
 
     def _pooled(self, mean: np.ndarray, cov: Covariance, priors: np.ndarray) -> PooledGaussian:
         out = PooledGaussian.of(mean, cov, priors @ mean, self.tol)

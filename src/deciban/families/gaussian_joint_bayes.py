@@ -24,7 +24,7 @@ columns alone. No covariance is singular.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import multigammaln
@@ -34,10 +34,11 @@ from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
-from deciban.gaussian.joint import MultivariateT, by_pattern, mixed, plus_rows, usual_variances
+from deciban.gaussian.joint import MultivariateT, by_pattern, lacks_rank, mixed, plus_rows, usual_variances
 from deciban.tallies import RowScatter, Scatter
 
 Sums = Scatter | RowScatter
+FLOOR = 1e-4  # share of the deviations up to which a direction counts as constant
 ROWS = 3.0  # weight of the default prior of a covariance, in rows
 
 
@@ -62,6 +63,7 @@ class GaussianJointBayes(Family):
     scale0: np.ndarray | None = None  # Ψ₀, (d,) or (d, d)
     rows0: float = 0.01  # κ₀: weight of the prior mean, in rows
     freedom0: float | None = None  # ν₀ > d − 1
+    fallback: float = 0.0  # the blend where a covariance has a smaller rank than the pooled one; 0: none
     block, support = "dense", "real"
     columnwise = False  # a joint density of all columns
     has_parts = False
@@ -101,6 +103,8 @@ class GaussianJointBayes(Family):
         return prior.mean + share[:, None] * delta, [prior.add(s) for s in scatters], prior.freedom + weight
 
     def estimate(self, t: Sums) -> MultivariateT:
+        if self.fallback and lacks_rank(class_covariances(t), t.n, FLOOR):
+            return replace(self, blend=self.fallback, fallback=0.0).estimate(t)
         prior = self.prior(t)
         mean, scatters, nu = self._posterior(t, prior)
         freedom = np.broadcast_to(nu - mean.shape[1] + 1.0, len(mean))

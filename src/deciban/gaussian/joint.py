@@ -217,6 +217,14 @@ def singular(covs: Sequence[Covariance], tol: float) -> list[bool]:
     return [cov.least_correlation() <= tol * tol for cov in covs]
 
 
+def lacks_rank(covs: Sequence[Covariance], n: np.ndarray, tol: float) -> bool:
+    """Whether the covariance of some class has a smaller rank than the pooled one, up to tol of the deviations."""
+    if len(covs) < 2:
+        return False
+    whole = mixed(covs, n / n.sum()).rank(tol * tol)
+    return any(cov.rank(tol * tol) < whole for cov in covs)
+
+
 def floored(covs: Sequence[Covariance], n: np.ndarray, tol: float) -> list[Covariance]:
     """Those without inverse plus tol times the usual variances, (weighted by n) over the classes."""
     bad = singular(covs, tol)
