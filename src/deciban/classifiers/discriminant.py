@@ -659,8 +659,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
 
     Parameters are those of scikit-learn and some more. A class with a singular covariance (constant or collinear
     columns, too few rows) is no error: `tol` times the usual variances is added to it, and `singular_` names the class.
-    In coded columns (see the notes) a level that no row of a class has makes its rank smaller than that of the pooled
-    covariance; then all covariances are moved towards that one first, by 0.97.
+    In coded columns (see the notes), where a level that no row of a class has, or a number that a category determines,
+    makes a covariance singular, all covariances are moved towards the pooled one first, by 0.97.
 
     `estimate="bayes"` integrates means and covariances out (families/gaussian_joint_bayes.py): a multivariate t for
     each class, with wide tails for few rows, defined for fewer rows than columns; `evidence_` is the log density of all

@@ -3,7 +3,7 @@
 Tally: `Scatter` (`RowScatter` while rows are fewer than columns: d × d is never formed). Estimate (Friedman 1989):
 S_c(blend) = ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk towards the scaled identity (or, with
 "auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I; a singular covariance gets a lower bound for its variances.
-With `fallback`, all covariances are blended by that much, where one of them has a smaller rank than the pooled one.
+With `fallback`, all covariances are blended by that much, where one of them is singular.
 `ddof` is subtracted from each n_c: 1 makes them unbiased, the pooled one too (n less the number of classes). A class
 with no more rows than that has the pooled covariance. With `diagonal`, all covariances of columns are 0.
 blend = 1 is one covariance for all classes: the log likelihood is linear in x up to a term that all classes share, the
@@ -42,7 +42,7 @@ from deciban.gaussian.covariance import (
     ledoit_wolf,
     shrink,
 )
-from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, lacks_rank, mixed
+from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed, some_singular
 from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
 from deciban.tallies import Moments, Quartic, RowScatter, Scatter
 
@@ -61,9 +61,7 @@ class GaussianJoint(Family):
     ddof: float = 0.0
     diagonal: bool = False  # with blend < 1: columns are independent
     floor: float = 1e-4  # with blend < 1: least variance of a singular covariance, as a share of the usual variances
-    fallback: float = (
-        0.0  # with blend = 0: the blend where a covariance has a smaller rank than the pooled one; 0: none
-    )
+    fallback: float = 0.0  # with blend = 0: the blend where a class has a singular covariance; 0: none
     weights: np.ndarray | None = None  # (k,), class weights; None: those of the tally
     given: bool = False  # whether `weights` are given priors, independent of the rows
     block, support = "dense", "real"
@@ -106,7 +104,7 @@ class GaussianJoint(Family):
 
     def _regular(self, t: Scatter | RowScatter | Quartic) -> GaussianJoint:
         """The family with the blend of these rows."""
-        if self.fallback == 0 or not lacks_rank(self.shrunk(t), t.n, self.floor):
+        if self.fallback == 0 or not some_singular(self.shrunk(t), t.n, self.floor):
             return self
         return replace(self, blend=self.fallback, fallback=0.0)
 

@@ -34,7 +34,7 @@ from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
-from deciban.gaussian.joint import MultivariateT, by_pattern, lacks_rank, mixed, plus_rows, usual_variances
+from deciban.gaussian.joint import MultivariateT, by_pattern, mixed, plus_rows, some_singular, usual_variances
 from deciban.tallies import RowScatter, Scatter
 
 Sums = Scatter | RowScatter
@@ -63,7 +63,7 @@ class GaussianJointBayes(Family):
     scale0: np.ndarray | None = None  # Ψ₀, (d,) or (d, d)
     rows0: float = 0.01  # κ₀: weight of the prior mean, in rows
     freedom0: float | None = None  # ν₀ > d − 1
-    fallback: float = 0.0  # the blend where a covariance has a smaller rank than the pooled one; 0: none
+    fallback: float = 0.0  # the blend where a class has a singular covariance; 0: none
     block, support = "dense", "real"
     columnwise = False  # a joint density of all columns
     has_parts = False
@@ -103,7 +103,7 @@ class GaussianJointBayes(Family):
         return prior.mean + share[:, None] * delta, [prior.add(s) for s in scatters], prior.freedom + weight
 
     def estimate(self, t: Sums) -> MultivariateT:
-        if self.fallback and lacks_rank(class_covariances(t), t.n, FLOOR):
+        if self.fallback and some_singular(class_covariances(t), t.n, FLOOR):
             return replace(self, blend=self.fallback, fallback=0.0).estimate(t)
         prior = self.prior(t)
         mean, scatters, nu = self._posterior(t, prior)

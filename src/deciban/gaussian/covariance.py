@@ -99,10 +99,6 @@ class DenseCovariance:
         """The smallest eigenvalue of the correlation matrix: 0 where some column is a mix of others."""
         return float(linalg.eigvalsh(self.correlation()[1])[0]) if self.d else 1.0
 
-    def rank(self, tol: float) -> int:
-        """Number of eigenvalues of the correlation matrix above tol."""
-        return int((linalg.eigvalsh(self.correlation()[1]) > tol).sum())
-
     def inverse(self, tol: float = RANK, means: np.ndarray | None = None) -> Precision:
         """On the range of the matrix: directions whose correlation eigenvalue is ≤ tol are left out, unless they
         separate these class means (k, d)."""
@@ -192,10 +188,6 @@ class LowRankCovariance:
 
     def least_correlation(self) -> float:
         return 1.0 if (self.diagonal > 0).all() else 0.0
-
-    def rank(self, tol: float) -> int:
-        """Number of eigenvalues of the correlation matrix above tol."""
-        return self.inverse(tol).rank
 
     def inverse(self, tol: float = RANK, means: np.ndarray | None = None) -> Precision:
         """As that of a dense covariance; the means of fewer rows than columns keep no direction."""

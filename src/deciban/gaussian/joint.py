@@ -217,12 +217,12 @@ def singular(covs: Sequence[Covariance], tol: float) -> list[bool]:
     return [cov.least_correlation() <= tol * tol for cov in covs]
 
 
-def lacks_rank(covs: Sequence[Covariance], n: np.ndarray, tol: float) -> bool:
-    """Whether the covariance of some class has a smaller rank than the pooled one, up to tol of the deviations."""
-    if len(covs) < 2:
+def some_singular(covs: Sequence[Covariance], n: np.ndarray, tol: float) -> bool:
+    """Whether the covariance of some class has no inverse in the columns that vary within classes."""
+    if len(covs) < 2 or not n.any():
         return False
-    whole = mixed(covs, n / n.sum()).rank(tol * tol)
-    return any(cov.rank(tol * tol) < whole for cov in covs)
+    vary = np.flatnonzero(mixed(covs, n / n.sum()).variances > 0)
+    return any(singular([cov.part(vary) for cov in covs], tol))
 
 
 def floored(covs: Sequence[Covariance], n: np.ndarray, tol: float) -> list[Covariance]:
