@@ -105,7 +105,7 @@ class BestOf(Family):
     chooses = True  # the estimate is costly: callers pass it to `leave_one_out`
 
     def tally(self, x: Reals, y, w, k: int) -> Bundle:
-        found = cell_ops.shared(x, y, w, k)
+        found = cell_ops.shared(x, y, w, k, threads.in_threads)
         wrong = [found.wrong[support] for support in self._supports()]
         total = np.hstack(wrong) if wrong else np.zeros((k, 0))
         return Bundle((Sums(found.cells.n, total), *(getattr(found, name) for name in self._shared())))

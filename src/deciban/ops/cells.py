@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -26,11 +26,13 @@ from deciban.tallies.basic import distinct
 INFINITE, MISSING = 1, 2  # what the kernel may find
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
 FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart
+PARTS = 16  # runs of columns that are counted at once, at most
 MOST = 1 << 31  # rows that are gathered before they are written down: a counter holds no more
 
 
-def shared(x: Reals, y, w, k: int) -> Shared:
-    """Moments, moments of logarithms, sums of whole numbers, counts on a grid, and the weight of invalid cells."""
+def shared(x: Reals, y, w, k: int, each: Callable = map) -> Shared:
+    """Moments, moments of logarithms, sums of whole numbers, counts on a grid, and the weight of invalid cells. `each`
+    is `map`, or does it in threads: many rows are counted by it."""
     core = ops.core()
     if core is None:
         return spec.shared(x, y, w, k)
@@ -44,7 +46,7 @@ def shared(x: Reals, y, w, k: int) -> Shared:
         Moments(seen if missing else n, mean, m2),
         Moments(positive if missing or not_positive.any() else n, log_mean, log_m2),
         Sums(whole if missing or not_whole.any() else n, total),
-        GridCounts.later(n, Waiting(GridCounts.none(k, x.d), (rows,), endless=bool(found & INFINITE))),
+        GridCounts.later(n, Waiting(GridCounts.none(k, x.d), (rows,), bool(found & INFINITE), each)),
         {"positive": not_positive, "count": not_whole},
     )
 
@@ -69,9 +71,10 @@ class Waiting:
 
     known: GridCounts
     rows: tuple[Rows, ...] = ()
-    grids: Any = None  # the compiled counters,
-    gathered: int = 0  # and how many rows they have counted
     endless: bool = False  # whether some number is infinite
+    each: Callable = map  # like `map`: does an operation's parts at once
+    grids: tuple = ()  # the compiled counters of each run of columns,
+    gathered: int = 0  # and how many rows they have counted
 
     @property
     def d(self) -> int:
@@ -79,7 +82,13 @@ class Waiting:
 
     @property
     def shares(self) -> bool:
-        return self.grids is not None
+        return bool(self.grids)
+
+    @property
+    def runs(self) -> list[range]:
+        """The columns in even runs, each of which is counted by itself."""
+        ends = np.linspace(0, self.d, min(self.d, PARTS) + 1).astype(int).tolist()
+        return [range(a, b) for a, b in pairwise(ends)]
 
     def plus(self, other: Waiting | GridCounts) -> Waiting:
         other = Waiting(other) if isinstance(other, GridCounts) else other
@@ -92,24 +101,29 @@ class Waiting:
         """The rows that wait go to the counters; weights, and more than counters can hold, are written down."""
         core, size = ops.core(), sum(some.keys.shape[1] for some in self.rows)
         if core is None or _weighed(self.rows) or self.gathered + size >= MOST:
-            return Waiting(self.counted(), endless=self.endless)
-        grids = core.Grids(self.known.k, self.known.d) if self.grids is None else self.grids
-        grids.add(*_lists(self.rows))
+            return Waiting(self.counted(), (), self.endless, self.each)
+        runs = self.runs
+        grids = self.grids or tuple(core.Grids(self.known.k, len(run)) for run in runs)
+        adding = self.each(lambda part: part[0].add(*_lists(self.rows, part[1])), zip(grids, runs, strict=True))
+        deque(adding, maxlen=0)
         return replace(self, rows=(), grids=grids, gathered=self.gathered + size)
 
     def relabel(self, index: np.ndarray, k: int) -> Waiting:
         count = self.shares or not distinct(index)  # rows that wait are ordered by class
         known = self.counted() if count else self.known
         rows = () if count else tuple(some.relabel(index, k) for some in self.rows)
-        return Waiting(known.relabel(index, k), rows, endless=self.endless)
+        return Waiting(known.relabel(index, k), rows, self.endless, self.each)
 
     def finite(self) -> bool:
         return not self.endless and self.known.finite()
 
     def counted(self) -> GridCounts:
         known = self.known
-        if self.grids is not None:
-            known = _cells(known, self.grids.read(*_lines(known)))
+        if self.grids:
+            parts = zip(self.grids, map(known.part, self.runs), strict=True)
+            found = list(self.each(lambda part: _cells(part[1], part[0].read(*_lines(part[1]))), parts))
+            keys = tuple(key for part in found for key in part.keys)
+            known = GridCounts(known.n, keys, np.hstack([part.table for part in found]))
         return counted(known, self.rows) if self.rows else known
 
 
@@ -117,9 +131,10 @@ def _weighed(rows: Sequence[Rows]) -> bool:
     return any(some.w is not None for some in rows)
 
 
-def _lists(rows: Sequence[Rows]) -> tuple[list, list, list]:
+def _lists(rows: Sequence[Rows], columns: range | None = None) -> tuple[list, list, list]:
+    some_columns = slice(None) if columns is None else slice(columns.start, columns.stop)
     weights = [np.zeros(0) if some.w is None else some.w for some in rows]
-    return [some.keys for some in rows], [some.bounds for some in rows], weights
+    return [some.keys[some_columns] for some in rows], [some.bounds for some in rows], weights
 
 
 def _lines(known: GridCounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
