@@ -269,6 +269,14 @@ def test_an_updatable_model_learns_merges_and_forgets():
     assert deciban.merge(parts).class_count_.sum() == 300
 
 
+def test_joint_tables_are_stored_after_an_update():
+    X, y = people(240)
+    X = X.drop(columns="id")
+    model = MixedNB(interactions="auto").fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+    again = deciban.loads(deciban.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
 def test_the_first_update_chooses_and_names_classes():
     X, y = blobs(90)
     some = y != "c"

@@ -127,7 +127,7 @@ def test_fit_of_the_best_prints_what_learn_finds(place, capfd):
 def test_updatable_models_learn_forget_and_are_chosen(place, capfd):
     assert exit_code("fit titanic.csv -t survived --updatable -o up.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
-    assert set(told["compared"]) == {"weighted", "calibrated", "mixed"}
+    assert set(told["compared"]) == {"joint", "weighted", "calibrated", "mixed"}
     assert exit_code("update -q up.deciban more.csv -o more.deciban") == 0
     assert deciban.load("more.deciban").class_count_.sum() == 160
     assert exit_code("forget -q more.deciban more.csv") == 0

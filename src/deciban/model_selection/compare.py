@@ -361,7 +361,7 @@ KINDS = {
     )
 }
 AUTO_TABLES = ("joint", "logistic", "tan", "calibrated-rda")
-AUTO_UPDATABLE = ("weighted", "calibrated", "mixed")  # those whose models of any rows add up
+AUTO_UPDATABLE = ("joint", "weighted", "calibrated", "mixed")  # their second stage follows from tally and sample
 AUTO_COUNTS = ("multinomial", "gaussian", "logistic")  # of sparse matrices
 AUTO_TEXTS = ("text", "text-calibrated", "text-logistic")
 
