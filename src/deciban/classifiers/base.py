@@ -867,7 +867,8 @@ class Generative(Classifier):
             state = second_stage.with_settled_tables(fill_missing(pruned, rows), rows)
             state = second_stage.with_second_stage(state)
         self._check_complete(state)
-        return state if spec.keep_rows else state.adjusted(sample=None)
+        updates = spec.keep_rows and spec.find_covariances is None and not state.known.steps
+        return state if updates else state.adjusted(sample=None)  # rows are kept for updates alone
 
     def _tallied(self, spec: Spec, rows: Rows) -> tuple[Rows, State]:
         """(the rows, with the results of the first pass, the state of their tally)"""

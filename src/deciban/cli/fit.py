@@ -110,7 +110,8 @@ def command(
     about = {"metrics": learned.metrics, "source": Path(data).name, "target": column, "text": learned.text}
     with file_lock(out):
         deciban.save(learned.model, out, **about)
-    talk.give(_text(learned, column, out), _data(learned, column, out))
+        kept = deciban.model_info(out)["rows_kept"]
+    talk.give(_text(learned, column, out, kept), {**_data(learned, column, out), "rows_kept": kept})
     if learned.metrics and learned.metrics["log_loss"] > learned.baseline_log_loss:
         talk.say("on held-out rows the model is no better than the class frequencies: it may need more rows", "note")
     for leak in learned.leaks:
@@ -129,7 +130,7 @@ def _default_output(data: str) -> str:
     return f"{stem or 'model'}.deciban"
 
 
-def _text(learned: Any, target: str, out: str) -> str:
+def _text(learned: Any, target: str, out: str, kept: int) -> str:
     model = learned.model
     read = len(model.vocabulary_) if learned.text is not None else model.n_features_in_
     what = "columns" if learned.text is None else f"words of `{learned.text}`"
@@ -137,7 +138,8 @@ def _text(learned: Any, target: str, out: str) -> str:
         f"{out}: {type(model).__name__} ({learned.kind.words}), {learned.rows:,} rows, {read:,} {what}, "
         f"{len(model.classes_)} classes of `{target}`"
     )
-    return "\n".join([head, *(f"  {line}" for line in learned.lines)])
+    rows = [f"keeps {kept:,} training rows, which can be read from the file"] * bool(kept)
+    return "\n".join([head, *(f"  {line}" for line in (*learned.lines, *rows))])
 
 
 def _data(learned: Any, target: str, out: str) -> dict[str, Any]:
