@@ -295,3 +295,15 @@ def test_a_selection_prints_and_is_a_frame(rows):
 def test_what_is_wrong_is_said(rows, make, said):
     with pytest.raises(ValueError, match=said.replace("[", r"\[")):
         make(*rows)
+
+
+def test_models_that_code_missing_cells_predict_every_row():
+    rng = np.random.default_rng(0)
+    size, colour = rng.normal(size=120), rng.choice(["red", "blue", None], 120)
+    size[::5] = np.nan
+    X, y = {"size": size, "colour": colour}, (np.nan_to_num(size) + (colour == "red") > 0.3).astype(int)
+    logistic = LogisticRegression()
+    m = BayesOptimal([("linear", logistic), ("table", MixedNB())], weights=[0.5, 0.5]).fit(X, y)
+    apart = [one.fit(X, y).predict_proba(X) for one in (clone(logistic), MixedNB())]
+    np.testing.assert_allclose(m.predict_proba(X), np.mean(apart, axis=0), atol=1e-12)
+    assert "predicted without" not in str(m.explain({name: cells[:3] for name, cells in X.items()}))

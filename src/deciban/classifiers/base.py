@@ -1129,7 +1129,7 @@ class Generative(Classifier):
         return self._fitted_state().reader.units
 
     def _is_coded(self) -> bool:
-        return self._fitted_state().reader.coding is not None
+        return self.__sklearn_is_fitted__() and self._state.reader.coding is not None
 
     def _fills_columns(self) -> bool:
         return self._fitted_state().reader.fills_columns

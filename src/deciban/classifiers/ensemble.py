@@ -914,7 +914,7 @@ class OwnMember(Member):
 
     @property
     def finds_columns_by_name(self) -> bool:
-        return isinstance(self.model, MixedNB | StructuredNB)
+        return isinstance(self.model, MixedNB | StructuredNB) or self.model._is_coded()
 
     @property
     def reads_texts(self) -> bool:
@@ -934,7 +934,7 @@ class OwnMember(Member):
 
     @property
     def takes_missing(self) -> bool:
-        return bool(get_tags(self.model).input_tags.allow_nan)
+        return bool(get_tags(self.model).input_tags.allow_nan) or self.model._is_coded()
 
     def learn(self, rows: RawRows) -> Self:
         model = clone(self.model)
