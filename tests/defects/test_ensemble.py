@@ -146,17 +146,16 @@ def test_d2_b18_fit_and_fit_on_have_the_same_weights(settings, weighed):
         np.testing.assert_allclose(far.predict_proba(X), near.predict_proba(X), atol=1e-9)
 
 
-def test_d2_b18_rows_beyond_the_sample(monkeypatch):
-    monkeypatch.setattr("deciban.classifiers.base.SIZE", 300)
+def test_d2_b18_rows_beyond_the_sample():
     rng = np.random.default_rng(2)
     y = rng.integers(0, 3, 2000)
     x = rng.normal(size=(2000, 3)) + y[:, None] * [0.6, 0.6, 0.0]
     x[:, 1] = x[:, 0] + 0.3 * rng.normal(size=2000)
     x[::3] = x[0]  # a kind of row that recurs
     table = pa.table({**{f"c{j}": x[:, j] for j in range(3)}, "label": y})
-    near = GaussianNB(weights="discriminative").fit(x, y)
+    near = GaussianNB(weights="discriminative", keep_rows=300).fit(pd.DataFrame(x, columns=["c0", "c1", "c2"]), y)
     for data in (table, in_batches(table, 100, 101, 1500)):
-        far = GaussianNB(weights="discriminative").fit_on(data)
+        far = GaussianNB(weights="discriminative", keep_rows=300).fit_on(data)
         np.testing.assert_allclose(far.class_feature_weights_, near.class_feature_weights_, atol=1e-7)
 
 
@@ -339,7 +338,6 @@ def test_b17_titanic():
 
 def test_b17_fit_on_is_fit_also_beyond_the_size_of_a_sample(monkeypatch):
     monkeypatch.setattr("deciban.rows.raw_rows.SIZE", 1000)
-    monkeypatch.setattr("deciban.classifiers.base.SIZE", 1000)
     for n, held_out in ((400, "5 folds"), (3000, "1000 rows in 2 groups"), (6000, "1000 rows")):
         X, y = curved(n, seed=1)
         table = pa.Table.from_pandas(X.assign(label=y), preserve_index=False)

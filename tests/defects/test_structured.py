@@ -347,21 +347,23 @@ def test_modesty_play_tennis_by_default_settings(cls):
 
 
 @every_class
-def test_d9_cuts_stay_those_of_the_first_rows(cls):
-    """`partial_fit` twice is not `fit` where cuts are learned: they are those of the first rows, and it is `fit` with
-    these."""
+def test_d9_cuts_follow_the_rows_while_all_are_kept(cls):
+    """`partial_fit` twice is `fit` where the model keeps all rows; beyond, cuts are those of the first rows, and it is
+    `fit` with these."""
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b", "c"], 40)
     X = pd.DataFrame(rng.normal(size=(120, 3)) + np.repeat([0.0, 1.0, 2.0], 40)[:, None], columns=list("uvw"))
     mixed = rng.permutation(120)
     X, y = X.iloc[mixed].reset_index(drop=True), y[mixed]
-    first = cls().partial_fit(X[:50], y[:50], classes=["a", "b", "c"])
-    kept = first.cuts_
-    parts, whole = first.partial_fit(X[50:], y[50:]), cls().fit(X, y)
-    assert parts.cuts_ == kept != whole.cuts_
-    assert np.abs(parts.predict_proba(X) - whole.predict_proba(X)).max() > 0.01
-    given = cls(cuts=kept).fit(X, y)
-    np.testing.assert_allclose(parts.predict_proba(X), given.predict_proba(X), rtol=1e-12)
+    for keep_rows, follows in ((8192, True), (30, False)):
+        first = cls(keep_rows=keep_rows).partial_fit(X[:50], y[:50], classes=["a", "b", "c"])
+        kept = first.cuts_
+        parts, whole = first.partial_fit(X[50:], y[50:]), cls().fit(X, y)
+        assert parts.settled_ != follows
+        assert parts.cuts_ == (whole.cuts_ if follows else kept)
+        assert kept != whole.cuts_
+        given = cls(cuts=parts.cuts_).fit(X, y)
+        np.testing.assert_allclose(parts.predict_proba(X), given.predict_proba(X), rtol=1e-12)
     again = cls(cuts=kept).partial_fit(X[:50], y[:50], classes=["a", "b", "c"]).partial_fit(X[50:], y[50:])
     np.testing.assert_allclose(again.predict_proba(X), given.predict_proba(X), rtol=1e-12)
 

@@ -128,6 +128,7 @@ def _use_models(rng: np.random.Generator) -> None:
         d.GaussianNB().fit(X, classes).leave_one_out(X, classes)
         d.PoissonNB().fit(counts, classes).leave_one_out(counts, classes)
         d.MixedNB().fit(X, classes).leave_one_out(X, classes)
+        d.MixedNB(interactions="auto").fit(np.tile(codes, (4, 1)), np.tile(classes, 4))
         for one in (d.CategoricalNB, d.AODE, d.TreeAugmentedNB, d.KDependenceBayes):
             one().fit(codes, classes).predict_proba(codes)
         for cells_ in (X, X.astype(np.float32), sp.csr_matrix(X), sp.csr_matrix(X, dtype=np.float32)):

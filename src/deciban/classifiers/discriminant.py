@@ -425,6 +425,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
@@ -732,6 +734,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
@@ -926,6 +930,8 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
@@ -1042,6 +1048,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 

@@ -150,6 +150,8 @@ class MixedNB(NaiveBayes):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 

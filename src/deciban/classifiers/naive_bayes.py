@@ -222,6 +222,8 @@ class GaussianNB(CodedColumns, NaiveBayes):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
@@ -500,6 +502,8 @@ class MultinomialNB(NaiveBayes):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
@@ -683,6 +687,8 @@ class ComplementNB(NaiveBayes):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
@@ -867,6 +873,8 @@ class BernoulliNB(CodedColumns, NaiveBayes):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
@@ -1021,6 +1029,8 @@ class PoissonNB(NaiveBayes):
         log p(X | y) with parameters integrated out, with `estimate="bayes"`.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
@@ -1177,6 +1187,8 @@ class CategoricalNB(NaiveBayes):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 

@@ -409,6 +409,10 @@ class TreeAugmentedNB(StructuredNB):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
+    settled_ : bool
+        Whether the learned cuts no longer follow the rows, as the model keeps a sample of them only.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
     settled_ : bool
@@ -569,6 +573,10 @@ class KDependenceBayes(StructuredNB):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
+    settled_ : bool
+        Whether the learned cuts no longer follow the rows, as the model keeps a sample of them only.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
     settled_ : bool
@@ -705,6 +713,10 @@ class AODE(StructuredNB):
         Name of the labels (`y.name`, or the target of `fit_on`), if they have one.
     tally_ : tally
         The sufficient statistics, to which `partial_fit` adds and from which `forget` subtracts.
+    sample_exact_ : bool
+        Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
+    settled_ : bool
+        Whether the learned cuts no longer follow the rows, as the model keeps a sample of them only.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
     settled_ : bool
