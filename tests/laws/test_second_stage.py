@@ -105,10 +105,10 @@ def history(model, steps) -> tuple[object, np.ndarray]:
 
 
 def counts(tally: Bundle) -> list[np.ndarray]:
-    """Counts that are sums of whole numbers."""
+    """Counts that are sums of whole numbers; without codes that no row has any more."""
     parts = [one for part in tally.parts for one in (part.parts if isinstance(part, Bundle) else [part])]
-    return [tally.parts[0].n, *(one.total if isinstance(one, Sums) else one.table for one in parts
-                                if isinstance(one, Sums | Crosstab))]  # fmt: skip
+    tables = [one.table[:, one.table.any(axis=0)] for one in parts if isinstance(one, Crosstab)]
+    return [tally.parts[0].n, *tables, *(one.total for one in parts if isinstance(one, Sums))]
 
 
 def check_equal(model, learned, at: np.ndarray) -> None:
