@@ -307,7 +307,7 @@ class BatchJob:
         return out
 
 
-CELLS = 1 << 20  # that a chunk of rows in memory has, at least
+CELLS = 1 << 21  # that a chunk of rows in memory has, at least
 MANY = 1 << 18  # cells that keep more than one thread busy
 LARGEST = 1 << 28  # cells of rows elsewhere that may be read into memory: 2 GiB
 SPARE = 1 / 16  # largest size of the tallies of all chunks, relative to the cells of sparse rows
