@@ -27,21 +27,22 @@ def leave_one_out(state: State, table: Table, priors: Any = None) -> np.ndarray:
     """Log probabilities (n, k) of the classes of each row, by the model without that row; its calibration stays."""
     check_learned(state, table)
     if priors is None:
-        prior = held_out_prior(state, table)
+        logs, which = distinct_priors(state, table)
     else:
         with np.errstate(divide="ignore"):
-            prior = np.broadcast_to(np.log(check_priors(priors, state.classes)), (table.n, table.k))
+            logs, which = np.log(check_priors(priors, state.classes))[None], np.zeros(table.n, dtype=np.intp)
     out, posterior = np.empty((table.n, table.k)), state.posterior
 
     def finish(scores: np.ndarray, start: int, stop: int) -> None:
+        prior = logs[which[start:stop]]
         if isinstance(posterior, AveragedPosterior):  # a row that lacks a level adds nothing to its shares
-            out[start:stop] = posterior.averaged(table.rows(start, stop).x, scores, prior[start:stop], start)
+            out[start:stop] = posterior.averaged(table.rows(start, stop).x, scores, prior, start)
             return
-        fallback = prior[start:stop]  # of a row that no class makes possible
+        fallback = prior  # of a row that no class makes possible
         if state.calibration is not None:
             state.calibration.apply(scores)
             fallback = fallback + state.calibration.bias
-        scores += prior[start:stop]
+        scores += prior
         ops.posterior(resolved(scores, fallback), logs=True, out=out[start:stop])
 
     held_out_scores(state, table, finish, check=True)
@@ -108,9 +109,15 @@ def _score_incomplete(state: State, chunk: Table, out: np.ndarray) -> None:
 
 def held_out_prior(state: State, table: Table) -> np.ndarray:
     """log priors (n, k) for each row, its own weight taken out."""
+    logs, which = distinct_priors(state, table)
+    return logs[which]
+
+
+def distinct_priors(state: State, table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """(the distinct log priors (m, k) of rows whose own weight is taken out, which of them each row (n,) has)"""
     n = state.n
     if not state.family.uses_prior and len(n) > 1:
-        return np.zeros((table.n, len(n)))
+        return np.zeros((1, len(n))), np.zeros(table.n, dtype=np.intp)
     if table.w is None:
         which, cases = table.y, [(c, 1.0) for c in range(table.k)]
     else:
@@ -122,7 +129,7 @@ def held_out_prior(state: State, table: Table) -> np.ndarray:
         left = n.copy()
         left[c] = max(left[c] - w, 0.0)
         logs[row] = state.spec.prior.log(left, state.classes)
-    return logs[which.ravel()]
+    return logs, which.ravel()
 
 
 # what is fitted to held-out rows
