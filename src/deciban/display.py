@@ -124,7 +124,7 @@ class EvidenceTable:
 UNEQUAL = (float, np.floating, np.datetime64, np.timedelta64, Decimal)  # types with a value that is not itself
 
 
-MISSING = "(missing)"  # the level of missing cells
+MISSING_LEVEL = "(missing)"  # the level of missing cells
 
 
 def is_missing(cell: Any) -> bool:

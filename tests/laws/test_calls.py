@@ -39,6 +39,7 @@ CALLS: list[tuple[Any, Data, int]] = [
     (deciban.BayesNet(), CODES, 57),
     (deciban.TextClassifier(), TEXTS, 28),
     (deciban.BayesOptimal(MEMBERS), NUMBERS, 78),
+    (deciban.AutoClassifier(MEMBERS), NUMBERS, 110),
     (deciban.Gibbs(MEMBERS[:1], weights=[1.0], random_state=0), NUMBERS, 42),
 ]
 

@@ -196,13 +196,6 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """The posterior of the fitted model, with the class priors of training or others; see `models.posterior`."""
         raise NotImplementedError
 
-    def _counted_state(self) -> State:
-        """The state whose tally is shown: it does not wait for a second stage."""
-        state = self._current_state()
-        if state.given:
-            raise UnavailableError(given_parameters(self))
-        return state
-
     def _tally_state(self) -> State | None:
         """The state of a fitted model that is a tally; None: the model learns otherwise."""
         return None
@@ -1151,7 +1144,12 @@ class Generative(Classifier):
         return self.tuned_
 
     def _posterior(self, priors: Any = None) -> Any:
-        posterior = self._fitted_state().posterior
+        try:
+            state = self._state
+            posterior = (self._fitted_state() if state.stale else state).posterior
+        except AttributeError:
+            self._current_state()
+            raise
         return posterior if priors is None else posterior.under(priors)
 
     def _cell_reader(self, columns: Sequence[str]) -> Any:

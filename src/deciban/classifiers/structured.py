@@ -29,7 +29,7 @@ from deciban.data import frames
 from deciban.data.blocks import Mixed, Table
 from deciban.data.frames import Column
 from deciban.decision import Prior
-from deciban.display import MISSING, format_list, is_missing
+from deciban.display import MISSING_LEVEL, format_list, is_missing
 from deciban.errors import DataError
 from deciban.estimation import discretise
 from deciban.explain.counts_table import CountsTable
@@ -324,7 +324,7 @@ class CellReader:
 def level_names(field: Field, cut: ColumnCuts | None, gap: bool = False) -> tuple:
     """The levels of a column as in X; the last one is for missing cells, if they are a level."""
     if gap:
-        return (*level_names(field, cut), MISSING)
+        return (*level_names(field, cut), MISSING_LEVEL)
     if cut is None:
         return tuple(field.levels or ()) or ("(none)",)
     return discretise.interval_names(cut.at)

@@ -532,7 +532,9 @@ class Comparison:
         named = f"{format_list(columns, 4, last=' and ')} {'is' if len(columns) == 1 else 'are'} categorical"
         lines: dict[str, list[str]] = {}
         for reason, names in by_reason.items():
-            because = named if columns and reason in (NUMBERS, COUNTS, ONES) else _plural(reason, len(names))
+            because = (
+                named if columns and reason in (NUMBERS, MOSTLY_NUMBERS, COUNTS, ONES) else _plural(reason, len(names))
+            )
             lines.setdefault(because, []).extend(names)
         return [f"not tried, because {reason}: {', '.join(names)}" for reason, names in lines.items()]
 

@@ -35,7 +35,7 @@ from deciban import ops
 from deciban.data.blocks import Codes, ColumnBlock, Mixed, Reals, Table
 from deciban.data.frames import unit_text
 from deciban.decision import DECIBAN
-from deciban.display import MISSING, cell_text
+from deciban.display import MISSING_LEVEL, cell_text
 from deciban.estimation.discretise import interval_names, intervals
 from deciban.models.feature_weights import FeatureWeights
 from deciban.ops.packed import Packed
@@ -421,7 +421,7 @@ def interaction_table(
 
 def _grid(field: Field, codes: list[CellCode]) -> tuple[list[str], dict[CellCode, np.ndarray]]:
     """(the levels of a column in the finest of its codes, the place of each in every code)"""
-    gap = [MISSING] * codes[0].missing
+    gap = [MISSING_LEVEL] * codes[0].missing
     if field.levels is not None:
         return [*map(str, codes[0].levels or ()), *gap], {one: np.arange(one.size) for one in codes}
     cuts = sorted({cut for one in codes for cut in one.cuts})

@@ -69,9 +69,13 @@ class SelectedRows:
     """The rows of a sample that second stages are fitted to."""
 
     table: Table  # distinct rows with their own weights
-    digest: np.ndarray  # (m,), of their cells
     times: np.ndarray  # (m,), how many copies each has
     share: np.ndarray  # (m,), factor of rows of classes that have more rows than by their share of the sample
+
+    @cached_property
+    def digest(self) -> np.ndarray:
+        """Digests of the cells (m,) by the order of the columns: names make no difference to what is fitted."""
+        return stirred(row_digests(self.table.x, self.table.schema)) >> np.uint64(3)
 
     @cached_property
     def mass(self) -> np.ndarray:
@@ -193,7 +197,7 @@ class RowSample:
         share of the weight."""
         share = np.ones(self.table.n)
         if self.size is None or (self.complete and self.table.n <= self.size):
-            return SelectedRows(self.table, self.digest, self.times, share)
+            return SelectedRows(self.table, self.times, share)
         key, y = self.key, self.table.y
         held = int(np.searchsorted(key, self.horizon))
         last = key[self.size - 1] if held >= self.size else self.horizon - np.uint64(1)
@@ -204,7 +208,7 @@ class RowSample:
         weight = np.bincount(y[used], self.weights()[used], minlength=self.table.k)
         rate = (float(last) + 1.0) / float(TOP)
         share[more[y]] = (rate * n / np.where(weight > 0, weight, 1.0))[y[more[y]]]
-        return SelectedRows(self.table.take(used), self.digest[used], self.times[used], share[used])
+        return SelectedRows(self.table.take(used), self.times[used], share[used])
 
     # other rows
 

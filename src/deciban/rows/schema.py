@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -96,8 +96,11 @@ class Schema:
     def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name]]:
         """(rows, names of absent columns). Columns that are not in the schema are ignored."""
         given = {column.name: column for column in columns}
-        each = map if n * len(self.fields) < MANY else threads.in_threads
-        cells = list(each(lambda field: self._cells(field, given.get(field.name), n, learning), self.fields))
+        if n * len(self.fields) < MANY:
+            cells = [self._cells(field, given.get(field.name), n, learning) for field in self.fields]
+        else:
+            read = partial(self._cells, n=n, learning=learning)
+            cells = list(threads.in_threads(lambda field: read(field, given.get(field.name)), self.fields))
         blocks: list[Reals | Codes] = []
         for family, at in self.groups:
             if family is self.gaps:

@@ -362,7 +362,10 @@ class Moments(Tally):
         a, b = broadcast_weights(self.n, other.n)
         n = subtract(a, b)
         some = column(n) > 0
-        mean = np.where(some, self.mean + (self.mean - other.mean) * divide(column(b), column(n)), 0.0)
+        change = (self.mean - other.mean) * divide(column(b), column(n))
+        mean = self.mean + change
+        lost = np.abs(mean) <= ROUNDING * (np.abs(self.mean) + np.abs(change))  # zero up to rounding
+        mean = np.where(some & ~lost, mean, 0.0)
         delta, scale = mean - other.mean, column(n) * divide(column(b), column(a))
         m2 = self.m2 - other.m2 - (delta * scale) * delta
         nothing = negligible(m2, self.m2, mean_slack(self.mean, delta, scale))
