@@ -118,7 +118,7 @@ def automatic(table: Table) -> dict[str, Measures]:
     for train, test in folds:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # as in `evaluate`
-            model = deciban.AutoClassifier(max_time=None).fit(table.X.iloc[train], table.labels[train])
+            model = deciban.AutoClassifier().fit(table.X.iloc[train], table.labels[train])
             parts.append(in_order(model, table, test))
     return {AUTO: measure(np.concatenate(parts), table.y[np.concatenate([test for _, test in folds])])}
 

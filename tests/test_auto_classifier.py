@@ -1,6 +1,7 @@
 """`AutoClassifier`: which candidates it tries, what it chooses, what it says of them, and when it updates."""
 
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.neighbors import KNeighborsClassifier
 
 import deciban
-from deciban import AutoClassifier, GaussianNB, LogisticRegression, MixedNB, TextClassifier
+from deciban import AutoClassifier, GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, MixedNB, TextClassifier
 from deciban.errors import ColumnWarning, DataError, MergeError, NotAdditiveError
 from deciban.model_selection.member_search import MIX, MemberSearch, race_sizes
 from deciban.rows.raw_rows import RawArrays
@@ -191,6 +192,26 @@ def test_the_time_of_a_fit_is_estimated_from_smaller_samples():
     assert search._estimate(member, 4000) == pytest.approx(8.0)
     search._time(member, 4000, 4.0)  # the square root of the rows
     assert search._estimate(member, 16_000) == pytest.approx(8.0)
+
+
+def test_the_best_of_a_race_is_fitted_though_it_cannot_be_compared_on_all_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 6000)
+    X = rng.normal(size=(6000, 2)) + y[:, None]
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    def slow(self, X, y, sample_weight=None, fit=LinearDiscriminantAnalysis.fit):
+        now[0] += len(y) / 800  # 1 s for the folds of 1,000 rows, 7.5 s for all rows
+        return fit(self, X, y)
+
+    monkeypatch.setattr(LinearDiscriminantAnalysis, "fit", slow)
+    models = {"lda": LinearDiscriminantAnalysis(), "other": GaussianNB(priors=[0.99, 0.01])}
+    for most, rows in ((20.0, "1,000 of 6,000 rows"), (None, "5 folds")):
+        now[0] = 0.0
+        model = AutoClassifier(models, max_time=most).fit(X, y)
+        assert model.names_[0] == "lda"
+        assert rows in str(model.leaderboard_)
 
 
 def test_many_rows_race_on_samples():

@@ -1146,10 +1146,9 @@ class Generative(Classifier):
     def _posterior(self, priors: Any = None) -> Any:
         try:
             state = self._state
-            posterior = (self._fitted_state() if state.stale else state).posterior
         except AttributeError:
-            self._current_state()
-            raise
+            state = self._fitted_state()
+        posterior = (self._fitted_state() if state.stale else state).posterior
         return posterior if priors is None else posterior.under(priors)
 
     def _cell_reader(self, columns: Sequence[str]) -> Any:

@@ -1,9 +1,9 @@
 """Search among candidate models: which predict held-out rows best, and with what weights they are mixed.
 
 Candidates race on samples by content, of which the better half goes on to more rows (successive halving: Jamieson and
-Talwalkar 2016). The last ones are compared on all rows, and fitted to them. The weights of the mix maximise the
-probability of held-out rows (stacking: Yao, Vehtari, Simpson and Gelman 2018), found by EM, with ten pseudo-rows that
-all candidates share equally:
+Talwalkar 2016). The last ones are compared on all rows, if there is time for it, and fitted to them. The weights of the
+mix maximise the probability of held-out rows (stacking: Yao, Vehtari, Simpson and Gelman 2018), found by EM, with ten
+pseudo-rows that all candidates share equally:
 
     P(class | x) = Σ_m w_m P_m(class | x)
 
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -141,7 +141,10 @@ class MemberSearch:
         for size in race_sizes(self.sample.rows):
             found = self._compare(there, self.sample.subset(size), size, last is None)
             if found is not None:
-                there, last = self._survivors(found), found
+                there = self._survivors(found)
+                last = replace(found, predicted=[one for one in found.predicted if one.member in there])
+        if last is not None and self._is_final(there[0]):
+            return self._fitted(last)
         found = self._compare(there, self.rows, self.sample.rows, last is None) or last
         if found is None:
             raise self._nothing_learned()
@@ -217,6 +220,12 @@ class MemberSearch:
                     f"{losses[order[0]]:.4f})",
                 )
         return [found.predicted[i].member for i in kept]
+
+    def _is_final(self, best: Member) -> bool:
+        """Whether the choice of the last race stands: there is time for one fit of its best candidate to all rows, but
+        not for its comparison on them, from which it would be left out."""
+        one, groups = self._estimate(best, self.sample.rows), self.sample.hold_out(self.n_folds).groups
+        return one <= self._left < (groups + 1) * one
 
     # the choice
 
