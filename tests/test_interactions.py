@@ -355,3 +355,16 @@ def test_gains_equal_their_specification(k, gaps):
     got = ops.table_gains(Codes(np.asfortranarray(codes)), y, fold, w, mass, p, offset, theta, sets, MOST)
     want = ops.spec.table_gains(Codes(codes), y, fold, w, mass, p, offset, theta, sets, MOST)
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_rule_of_two_columns_is_a_pair(seed):
+    """Larger sets that contain the pair are worth less, though a score test ranks them first."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.integers(0, 2, (1000, 6)), columns=list("abcdef")).astype(str)
+    X["outlook"] = rng.choice(["sunny", "rain", "overcast"], 1000)
+    y = np.where((X.outlook == "rain") ^ (X.a == "1"), "play", "stay")
+    y = np.where(rng.random(1000) < 0.1, "play", y)
+    columns, weight = joint().fit(X, y).interactions_[0]
+    assert columns == ("a", "outlook")
+    assert weight > 0.9
