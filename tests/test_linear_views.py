@@ -29,6 +29,7 @@ from deciban import (
     TreeAugmentedNB,
 )
 from deciban.errors import DataError, NotAdditiveError
+from deciban.estimation.linear import Linear
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.gaussian import Gaussian
 
@@ -389,3 +390,9 @@ def test_logistic_regression_from_a_table_whose_columns_are_linear_as_they_are()
     mixed = MixedNB(alpha=1).fit(pd.DataFrame({"sky": ["x", "y", "z"] * 40}), y)
     with pytest.raises(DataError, match="takes cells as they are"):
         LogisticRegression.from_generative(mixed)
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_log_probabilities_that_are_no_numbers_are_refused(odd):
+    with pytest.raises(deciban.errors.SupportError, match="no numbers"):
+        Linear.of(np.array([[odd, -np.inf]]))

@@ -28,7 +28,7 @@ import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
-from deciban.errors import DataError
+from deciban.errors import DataError, SupportError
 from deciban.ops.packed import Packed
 
 
@@ -50,6 +50,11 @@ class Linear:
         zero = np.zeros_like(present)
         absent = zero if absent is None else absent
         never1, never0 = np.isneginf(present), np.isneginf(absent)
+        if not (np.isfinite(present) | never1).all() or not (np.isfinite(absent) | never0).all():
+            raise SupportError(
+                "log probabilities of this model are no numbers: its sums, or its settings, are too large for float64\n\n"
+                "hint: fit it on columns divided by a power of ten"
+            )
         veto = cls.of(never1.astype(np.float64), never0.astype(np.float64))
         plain = cls.of(np.where(never1, 0.0, present), np.where(never0, 0.0, absent))
         return cls(plain.coef, plain.bias, plain.share, veto)
