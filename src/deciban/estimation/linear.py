@@ -52,7 +52,7 @@ class Linear:
         never1, never0 = np.isneginf(present), np.isneginf(absent)
         if not (np.isfinite(present) | never1).all() or not (np.isfinite(absent) | never0).all():
             raise SupportError(
-                "log probabilities of this model are no numbers: its sums, or its settings, are too large for float64\n\n"
+                "log probabilities of this model are no numbers: its sums or settings are too large for float64\n\n"
                 "hint: fit it on columns divided by a power of ten"
             )
         veto = cls.of(never1.astype(np.float64), never0.astype(np.float64))
