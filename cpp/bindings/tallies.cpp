@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <vector>
 #include "bindings/ndarray_views.hpp"
 
 using namespace deciban;
@@ -117,24 +119,49 @@ static void check_pairs(const Offsets& levels, const Offsets& start, Size d, Siz
     }
 }
 
+// Codes with the smallest of them (0, if that is smaller) and the largest of each column (−1, if that is larger): found
+// out once, so that a crosstab of levels need not test each of them again.
+template <class C>
+struct CodeRange {
+  Matrix<C> x;
+  std::int64_t least = 0;
+  std::vector<std::int64_t> top;
+
+  explicit CodeRange(Matrix<C> x_) : x(std::move(x_)), top(x.shape(1), -1) {
+    kernels_of<CodeTallies<C>>().code_range(cells(), top.data(), &least);
+  }
+
+  Dense<C> cells() const { return view<C>(x); }
+
+  bool within(const std::int64_t* offset) const {
+    bool inside = least >= 0;
+    for (std::size_t j = 0; j < top.size(); ++j) inside &= top[j] < offset[j + 1] - offset[j];
+    return inside;
+  }
+};
+
 template <class C>
 static void bind_codes(nb::module_& m) {
   using Kernel = CodeTallies<C>;
   bind_least<C>(m);
-  m.def("code_range", [](Matrix<C> x, nb::ndarray<std::int64_t, nb::c_contig> top) {
-          const auto cells = view<C>(x);
-          check_size(top, {cells.d}, "top");
-          std::int64_t least = 0;
-          kernels_of<Kernel>().code_range(cells, top.data(), &least);
-          return least;
-        }, "x"_a, "top"_a, Free());
-  m.def("crosstab", [](Matrix<C> x, Codes y, Doubles w, Offsets offset, OutTable<2> table) {
-          const auto cells = view<C>(x);
+  using Range = CodeRange<C>;
+  nb::class_<Range>(m, sizeof(C) == 4 ? "CodeRange32" : "CodeRange64")
+      .def_ro("least", &Range::least)
+      .def("largest", [](const Range& r, nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
+             check_size(out, {r.cells().d}, "out");
+             std::copy(r.top.begin(), r.top.end(), out.data());
+           }, "out"_a);
+  m.def("code_range", [](Matrix<C> x) { return Range(std::move(x)); }, "x"_a, Free());
+  m.def("crosstab", [](const Range& x, Codes y, Doubles w, Offsets offset, OutTable<2> table) {
+          const auto cells = x.cells();
           const Size width = length(table, 1);
           check_offsets(offset, cells.d, width, "offset");
           check(offset.data()[cells.d] == width, "a table of all levels is needed");
-          check(kernels_of<Kernel>().crosstab(cells, view(y, w, cells.n, length(table, 0)), offset.data(), table.data()),
-                "x has a code that is no level");
+          const Labels rows = view(y, w, cells.n, length(table, 0));
+          if (x.within(offset.data()))
+            kernels_of<Kernel>().crosstab_of_levels(cells, rows, offset.data(), table.data());
+          else
+            check(kernels_of<Kernel>().crosstab(cells, rows, offset.data(), table.data()), "x has a code that is no level");
         }, "x"_a, "y"_a, "w"_a.none(), "offset"_a, "table"_a, Free());
   m.def("pairs", [](Matrix<C> x, Codes y, Doubles w, Offsets levels, Offsets start, OutTable<2> table) {
           const auto cells = view<C>(x);

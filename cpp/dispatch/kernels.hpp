@@ -29,6 +29,7 @@ template <class C>
 struct CodeTallies {
   void (*code_range)(Dense<C> x, std::int64_t* top, std::int64_t* least);
   bool (*crosstab)(Dense<C> x, Labels rows, const std::int64_t* offset, double* table);
+  void (*crosstab_of_levels)(Dense<C> x, Labels rows, const std::int64_t* offset, double* table);
   bool (*pairs)(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
                 double* table);
   void (*table_gains)(Dense<C> x, const FoldRows& rows, const std::int64_t* offset, const double* theta,

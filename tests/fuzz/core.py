@@ -206,6 +206,8 @@ def changed(rng: np.random.Generator, arg: Any) -> Any:
         return out if rng.random() < 0.5 else out[:-1]
     if type(arg).__name__ == "CheckedColumns":
         return type(arg)(random_array(rng, np.int32, 1), int(rng.choice(SIZES)))
+    if type(arg).__name__ in ("CodeRange32", "CodeRange64"):
+        return ops.core().code_range(random_array(rng, np.dtype(f"int{type(arg).__name__[-2:]}"), 2))
     if not isinstance(arg, np.ndarray):
         return arg
     how = rng.integers(6)

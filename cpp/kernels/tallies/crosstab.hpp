@@ -37,4 +37,16 @@ bool crosstab(Dense<C> x, Labels rows, const std::int64_t* offset, double* table
   return known;
 }
 
+// The same where every code is known to be a level.
+template <class C>
+void crosstab_of_levels(Dense<C> x, Labels rows, const std::int64_t* offset, double* table) {
+  const Size width = offset[x.d];
+  for (Size i = 0; i < x.n; ++i) {
+    const double w = rows.weight(i);
+    double* out = table + rows.y[i] * width;
+#pragma GCC unroll 4
+    for (Size j = 0; j < x.d; ++j) out[offset[j] + x.at(i, j)] += w;
+  }
+}
+
 }  // namespace deciban

@@ -34,7 +34,7 @@ static CsrTallies<T> of_csr() {
 
 template <class C>
 static CodeTallies<C> of_codes() {
-  return {.code_range = code_range<C>, .crosstab = crosstab<C>, .pairs = pairs<C>, .table_gains = table_gains<C>};
+  return {.code_range = code_range<C>, .crosstab = crosstab<C>, .crosstab_of_levels = crosstab_of_levels<C>, .pairs = pairs<C>, .table_gains = table_gains<C>};
 }
 
 TallyKernels tally_kernels() {

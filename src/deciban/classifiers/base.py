@@ -861,7 +861,9 @@ class Generative(Classifier):
             state = second_stage.with_second_stage(state)
         self._check_complete(state)
         updates = spec.keep_rows and spec.find_covariances is None and not state.known.steps
-        return state if updates else state.adjusted(sample=None)  # rows are kept for updates alone
+        if updates or state.sample is None:
+            return state
+        return state.adjusted(sample=None)  # rows are kept for updates alone
 
     def _tallied(self, spec: Spec, rows: Rows) -> tuple[Rows, State]:
         """(the rows, with the results of the first pass, the state of their tally)"""
@@ -877,7 +879,10 @@ class Generative(Classifier):
                 known = replace(known, covariances=spec.find_covariances(rows))
             tally_pass = TallyPass(spec, known)
             rows, tally = rows.discover(tally_pass, sample, tally_pass.size)
-        return replace(rows, sample=None), State(spec, rows.reader, rows.classes, tally, known).with_sample(rows.sample)
+        state = State(spec, rows.reader, rows.classes, tally, known)
+        if rows.sample is None:
+            return rows, state
+        return replace(rows, sample=None), state.with_sample(rows.sample)
 
     def _adopt(self, state: State) -> Self:
         """Set the state, and the attributes that scikit-learn requires: the last step of learning."""

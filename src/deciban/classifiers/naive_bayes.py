@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
@@ -418,14 +417,15 @@ def count_family(
     return make(own, **more)
 
 
-def count_spec(model: Any, make: Callable[..., Any], **more: Any) -> Spec:
+def count_spec(model: Any, make: Callable[..., Any], check: Callable | None = None, **more: Any) -> Spec:
     """The settings of a classifier of counts or levels with a pseudo-count; `more` are further settings of the
-    family."""
+    family. `check(check of alpha, classes, reader)` raises for unsuitable settings."""
+    check_alpha = partial(check_count_setup, model.alpha, model.force_alpha)
     return model._weighted_spec(
         partial(count_family, make, model.alpha, model.force_alpha, **more),
         Prior(model.class_prior, "class_prior", model.fit_prior, sum="kept"),
         candidates(model.alpha, "alpha", tuple(GRID.tolist())),
-        check_setup=partial(check_count_setup, model.alpha, model.force_alpha),
+        check_setup=check_alpha if check is None else partial(check, check_alpha),
     )
 
 
@@ -959,8 +959,7 @@ class BernoulliNB(CodedColumns, NaiveBayes):
         return TableReader("BernoulliNB", "counts", rule=BINARY)
 
     def _spec(self) -> Spec:
-        spec = count_spec(self, Bernoulli, above=self.binarize)
-        return replace(spec, check_setup=partial(check_binarize, self.binarize, spec.check_setup))
+        return count_spec(self, Bernoulli, partial(check_binarize, self.binarize), above=self.binarize)
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -1274,8 +1273,7 @@ class CategoricalNB(NaiveBayes):
 
     def _spec(self) -> Spec:
         least: tuple = () if self.min_categories is None else tuple(np.atleast_1d(self.min_categories).tolist())
-        spec = count_spec(self, Categorical, least=least)
-        return replace(spec, check_setup=partial(check_categories, self.min_categories, spec.check_setup))
+        return count_spec(self, Categorical, partial(check_categories, self.min_categories), least=least)
 
     @property
     def category_count_(self) -> list[np.ndarray]:

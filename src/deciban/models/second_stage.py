@@ -34,7 +34,7 @@ def with_second_stage(state: State) -> State:
     """The same for a state whose cuts are those of its rows."""
     spec = state.spec
     if not spec.second_stage or state.sample is None:
-        return state.adjusted(stale=False)
+        return state.adjusted(stale=False) if state.stale else state
     rows = state.sample.selected(state.n)
     if spec.tune:
         state = held_out.tuned(state, rows)

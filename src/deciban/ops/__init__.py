@@ -214,13 +214,20 @@ def _complete(op, x: Reals, y, w, k: int, *more):
 def code_range(x: Codes) -> tuple[int, np.ndarray]:
     """(the smallest code, or 0 if that is smaller; the largest of each column, or −1), looked up once."""
     if "range" not in x.known:
-        top = np.full(x.d, -1, dtype=np.int64)
         if _core is None:
-            least, top = int(spec.least(x)), x.values.max(axis=0, initial=-1)
+            x.known["range"] = int(spec.least(x)), x.values.max(axis=0, initial=-1)
         else:
-            least = _core.code_range(x.values, top)
-        x.known["range"] = least, top
+            found, top = _checked_codes(x), np.empty(x.d, dtype=np.int64)
+            found.largest(top)
+            x.known["range"] = found.least, top
     return x.known["range"]
+
+
+def _checked_codes(x: Codes):
+    """Codes with their range, as the kernel takes them; they are looked through once."""
+    if "checked" not in x.known:
+        x.known["checked"] = _core.code_range(x.values)
+    return x.known["checked"]
 
 
 def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosstab:
@@ -231,7 +238,7 @@ def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosst
     levels = seen if levels is None else np.maximum(seen, levels)
     offset = np.concatenate([[0], np.cumsum(levels)])
     table = np.zeros((k, offset[-1]))
-    _core.crosstab(x.values, y, w, offset, table)
+    _core.crosstab(_checked_codes(x), y, w, offset, table)
     return Crosstab(class_weights(y, w, k), table, levels)
 
 
