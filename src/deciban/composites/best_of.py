@@ -30,7 +30,7 @@ of a density is supported by no more data than that.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -73,17 +73,35 @@ class Params:
     inner: tuple
     limits: tuple[Limits | None, ...]  # of each factor
     cells: GridCounts
+    known: dict = field(default_factory=dict, compare=False, repr=False)  # what chunks of rows need of single columns
+
+    def by_column(self, t: Bundle, find: Callable[[], Any]) -> Any:
+        """find() of the tally t that these parameters are estimated from: found once for all chunks of rows."""
+        if "columns" not in self.known or self.known["columns"][0] is not t:
+            self.known["columns"] = t, find()
+        return self.known["columns"][1]
+
+    def _weights_of_cells(self, j: int) -> np.ndarray:
+        """The weight of all rows in each cell of column j."""
+        if j not in self.known:
+            self.known[j] = self.cells.part([j]).table.sum(axis=0)
+        return self.known[j]
 
     def limits_left(self, j: int, n: np.ndarray, x: Reals, y: np.ndarray, w: np.ndarray | None) -> Limits:
         """Limits (rows, k) of column j, whose classes have n rows, with each row of x left out."""
         values = np.asarray(x.values, dtype=np.float64)[:, 0]
-        weight = np.where(np.isnan(values), 0.0, 1.0 if w is None else w)
-        keys, table = self.cells.keys[j], self.cells.part([j]).table.sum(axis=0)
+        seen, keys, table = ~np.isnan(values), self.cells.keys[j], self._weights_of_cells(j)
+        weight = seen * (1.0 if w is None else w)
         lone = table[places(keys, values)] <= weight * (1 + 1e-9) if len(keys) else np.zeros(x.n, dtype=bool)
+        lone &= weight > 0
+        if w is None:  # rows of one class are alike, but for whether the cell is missing, or has no other row
+            rest = np.tile(np.concatenate([n - np.eye(len(n)), n[None]]), (2, 1))
+            limits = Limits.of(np.maximum(rest, 0.0), len(keys) - np.repeat([0, 1], len(n) + 1)[:, None])
+            return limits.take(np.where(seen, y, len(n)) + (len(n) + 1) * lone)
         rest = np.repeat(n[None, :], x.n, axis=0)
         rest[np.arange(x.n), y] -= weight
         rest[rest < 1e-12] = 0.0
-        return Limits.of(rest, (len(keys) - (lone & (weight > 0)))[:, None])
+        return Limits.of(rest, (len(keys) - lone)[:, None])
 
     @cached_property
     def cross_fitted(self) -> dict[int, CrossFitted]:
@@ -233,19 +251,33 @@ class BestOf(Family):
         """The choice of families stays; cuts come from the folds that do not contain the row."""
         p = self.estimate(t) if p is None else p
         out = np.zeros((x.n, t.k))
-        chosen = zip(self._each(p, x), self.chosen(p, t).parts, p.product.columns, strict=True)
-        for (f, params, cells, limits), part, at in chosen:
+        columns = p.by_column(t, lambda: self._columns_left(p, t))
+        for (f, _, cells, limits), own, at in zip(self._each(p, x), columns, p.product.columns, strict=True):
             for j, place in enumerate(at):
+                tally, params, n = own[j]
                 one = Reals(np.ascontiguousarray(np.asarray(cells.values)[:, [j]]))
                 if limits is not None:
-                    left = f.leave_one_out(part.part([j]), one, y, w)
-                    n = _rows_of(part, [j])[:, 0]
-                    out += p.limits_left(place, n, one, y, w).apply(left)
+                    out += p.limits_left(place, n, one, y, w).apply(f.leave_one_out(tally, one, y, w))
                 elif place in p.cross_fitted:
                     out += p.cross_fitted[place].leave_one_out(f, one, y, w)
                 else:
-                    out += f.leave_one_out(part.part([j]), one, y, w, params.part([j]))
+                    out += f.leave_one_out(tally, one, y, w, params)
         return out
+
+    def _columns_left(self, p: Params, t: Bundle) -> list[list[tuple[Any, Any, np.ndarray]]]:
+        """(tally, parameters where they are used, weight of each class) of each column, by factor."""
+        each = zip(p.inner, p.limits, self.chosen(p, t).parts, p.product.columns, strict=True)
+        return [
+            [
+                (
+                    part.part([j]),
+                    params.part([j]) if limits is None and place not in p.cross_fitted else None,
+                    _rows_of(part, [j])[:, 0],
+                )
+                for j, place in enumerate(at)
+            ]
+            for params, limits, part, at in each
+        ]
 
     def evidence(self, t: Bundle) -> np.ndarray:
         raise AttributeError(
@@ -334,6 +366,9 @@ class Limits:
     def of(cls, n: np.ndarray, distinct: np.ndarray) -> Limits:
         """Limits of classes with n rows, in columns with this number of distinct values."""
         return cls(np.log(np.maximum(2.0 * n + distinct, 1.0)), np.broadcast_to(n, np.shape(2.0 * n + distinct)) > 0)
+
+    def take(self, index: np.ndarray) -> Limits:
+        return Limits(self.most.take(index, axis=0), self.seen.take(index, axis=0))
 
     def apply(self, parts: np.ndarray) -> np.ndarray:
         """Limited log densities (n, k, columns), or (n, k): at most the limit below the largest of any class. A class

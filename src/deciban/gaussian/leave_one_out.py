@@ -49,6 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -362,21 +363,25 @@ class Held:
         return least * self.size[-1] ** 2 * lever > 4.0 * self.span.tol**2 * most
 
 
-_latest: list[tuple[Any, Any, Any]] = []  # (family, tally, what was made of them), the objects by weak reference
-
-
-def _clear(_: Any, held: list = _latest) -> None:  # holds the list: at exit the module's names may be deleted
-    held.clear()
+_plans: dict[tuple[int, int], tuple[Any, Any, Any]] = {}  # (family, tally, what was made of them), by weak reference
+MOST_PLANS = 256  # more than most tables have columns: a table of numbers has a tally for each
 
 
 def cached_plan(family: Any, t: Any, make: Callable[[Any], Any]) -> Any:
     """make(t), once for all chunks of rows that the same family is asked about with the same tally."""
-    for whose, of, made in _latest:
-        if whose() is family and of() is t:
-            return made
+    key = id(family), id(t)
+    found = _plans.get(key)
+    if found is not None and found[0]() is family and found[1]() is t:
+        return found[2]
     made = make(t)
-    _latest[:] = [(ref(family), ref(t, _clear), made)]
+    if len(_plans) >= MOST_PLANS:
+        _plans.clear()
+    _plans[key] = ref(family), ref(t, partial(_forget_plan, key)), made
     return made
+
+
+def _forget_plan(key: tuple[int, int], _: Any, plans: dict = _plans) -> None:  # holds the plans: at exit names go first
+    plans.pop(key, None)
 
 
 SAFE_PAIR = 1e-6  # and of the variances along a direction, which are differences

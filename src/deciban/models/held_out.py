@@ -20,7 +20,7 @@ from deciban.rows.sample import SelectedRows
 
 LOST = 700.0  # nats: loss of a held-out row with probability 0
 REFITS = 32  # rows without a closed form that are refitted where settings are chosen; they stand for all of them
-SPAN = 1 << 18  # least number of cells in a span of rows: its arrays stay in cache
+SPAN = 1 << 20  # least number of cells in a span of rows: enough for Python's part to be small, on many cores too
 
 
 def leave_one_out(state: State, table: Table, priors: Any = None) -> np.ndarray:
