@@ -124,7 +124,7 @@ def blocks(*languages: str, page: str = README) -> list[str]:
     return re.findall(rf"^```(?:{'|'.join(languages)})\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/security.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/security.md", "docs/sets.md"])
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace: dict = {}

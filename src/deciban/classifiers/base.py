@@ -296,7 +296,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
         A class is in the set of a row if 1 − P(class) is no larger than it is for the true classes of that share of
         calibration rows, which the model did not learn. An empty set means that no class fits the row as well as it
-        fits such rows. [The page on sets](docs/sets.md) has the formulas and what they guarantee.
+        fits such rows. Formulas and guarantees: docs/sets.md.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """Sets of classes with stated coverage (conformal prediction), from probabilities of rows that a model did not learn.
 
-The score of a class is 1 − P(class | x). Scores are compared by log odds, which have the same order and tell
+The score of a class is 1 − P(class | x). Scores are compared by log odds, which have the same order and keep
 probabilities near 0 and near 1 apart. Calibration rows i have weights w_i (1 by default); m(i) is the model that row i
 was held out from.
 
