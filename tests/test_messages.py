@@ -384,6 +384,59 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         DataError,
         "there is no engine 'flink'\n\nhint: the engines are dask, spark, stream",
     ),
+    # sets of classes
+    (lambda: gauss().predict_set(X, 90), DataError, "`coverage` is 90\n\nhint: a number between 0 and 1, such as 0.9"),
+    (
+        lambda: gauss().predict_set(X),
+        DataError,
+        "this GaussianNB keeps no training rows that sets could be calibrated with\n\n"
+        "hint: calibration=(X, y) of rows that it has not learned, or its training rows and learned=True; models with "
+        "calibrate=True or tuned settings keep rows",
+    ),
+    (
+        lambda: gauss().predict_set(X, calibration="training"),
+        DataError,
+        "`calibration` is str, and (X, y) is needed\n\n"
+        "hint: calibration=(X, y) or (X, y, sample_weight), of rows that the model has not learned",
+    ),
+    (
+        lambda: gauss().predict_set(X, calibration=(X[:2], Y)),
+        DataError,
+        "X has 2 rows and y 4\n\nhint: give one label for each row",
+    ),
+    (
+        lambda: gauss().predict_set(X, calibration=(X, ["a", "b", "c", "b"])),
+        DataError,
+        "class 'c' of the calibration rows is not among the classes of the model\n\n"
+        "hint: leave these rows out, or fit the model on rows of this class too",
+    ),
+    (
+        lambda: gauss().predict_set(X, calibration=(X, Y)),
+        DataError,
+        "the calibration rows are those that the model learned\n\n"
+        "hint: calibration=(X, y, …) of other rows; for training rows learned=True, which holds them out",
+    ),
+    (
+        lambda: LogisticRegression().fit(MANY, LABELS).predict_set(X, calibration=(X, Y), learned=True),
+        DataError,
+        "the model learned 8 rows of class 'a', and 2 are given\n\n"
+        "hint: this LogisticRegression is fitted again without each tenth of its rows: give all training rows with "
+        "learned=True, or rows that it has not learned with learned=False",
+    ),
+    (
+        lambda: deciban.BayesOptimal.of([gauss(), gauss()]).predict_set(X, calibration=(X, Y), learned=True),
+        DataError,
+        "these hypotheses were not learned here\n\nhint: any rows are new to them: leave out `learned`",
+    ),
+    (
+        lambda: (
+            TextClassifier()
+            .fit(["tea"] * 3 + ["cake"] * 3, list("aaabbb"))
+            .predict_set(["tea"], calibration=(["tea", "cake"], ["a", "b"], [1.0, 2.0]), learned=True)
+        ),
+        DataError,
+        "a text classifier learns no weights\n\nhint: calibration=(texts, labels)",
+    ),
     (
         lambda: LogisticRegression().fit_on(iter([FRAME.assign(label=Y)])),
         DataError,

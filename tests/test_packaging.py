@@ -124,7 +124,11 @@ def blocks(*languages: str, page: str = README) -> list[str]:
     return re.findall(rf"^```(?:{'|'.join(languages)})\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/security.md"])
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "mathematics").glob("*.md"))
+PAGES = [name for name in PAGES if "```python" in (ROOT / name).read_text()]
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/security.md", "docs/sets.md", *PAGES])
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace: dict = {}

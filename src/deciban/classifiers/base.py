@@ -58,6 +58,7 @@ from sklearn.utils._param_validation import (  # noqa: F401
 )
 
 from deciban import decision, engines, ops
+from deciban.classifiers import conformal
 from deciban.classifiers.row_scorer import RowScorer
 from deciban.data import frames
 from deciban.data.blocks import Block, Table
@@ -79,6 +80,7 @@ from deciban.explain.counts_table import CountsTable
 from deciban.explain.explanation import Explanation
 from deciban.explain.working import Working
 from deciban.models import held_out, second_stage
+from deciban.models.conformal import HeldOutRows, SetPredictor, check_coverage, in_classes, own_odds
 from deciban.models.em import fill_missing, left_out
 from deciban.models.known_parameters import given_state
 from deciban.models.model import Known, Spec, State, TallyPass, ledger_tags, tally_of
@@ -86,11 +88,14 @@ from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPost
 from deciban.progress import row_progress
 from deciban.rows import inputs, predictions
 from deciban.rows.coding_pass import read_job
+from deciban.rows.folds import copies_in_folds
 from deciban.rows.labels import label_codes, label_type, united
 from deciban.rows.levels import recoded, rows_with_unseen
 from deciban.rows.predictions import PredictBatch, columns_for
+from deciban.rows.raw_rows import RawArrays
 from deciban.rows.readers import warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, ColumnRoles, Rows
+from deciban.rows.sample import RowSample
 from deciban.tallies import Bundle, RowLedger
 from deciban.tallies.ledger import LedgerKey, key_check
 
@@ -228,6 +233,22 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """The settings that held-out rows chose, and their values."""
         return {}
 
+    def _kept_folds(self) -> conformal.Held:
+        """The training rows that the model keeps, in folds, and for each fold the model without its rows."""
+        raise conformal.no_kept_rows(self)
+
+    def _without_rows(self, rows: RawArrays, left_out: np.ndarray) -> Any:
+        """The model without some of its training rows."""
+        return conformal.refitted(self, rows, left_out)
+
+    def _learned_weights(self, weights: np.ndarray) -> np.ndarray:
+        """What `class_count_` is after a fit to rows of these weights by class."""
+        return weights
+
+    def _count_learned(self, rows: RawArrays, codes: np.ndarray) -> tuple[int, int]:
+        """(how many of these rows were learned, as far as the model shows it, how many could be looked up)"""
+        return 0, 0
+
     def _graph(self) -> Any:
         """The `ModelGraph` of columns and class; raises DataError where there is none."""
         raise DataError(
@@ -269,6 +290,74 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def predict(self, X, *, priors=None) -> np.ndarray:
         """The most probable class of each row."""
         return self._posterior(priors).labels(X)
+
+    def predict_set(self, X, coverage=0.9, by_class=False, calibration=None, learned=False) -> np.ndarray:
+        """Sets of classes that contain the true class of a share `coverage` of all rows (conformal prediction).
+
+        A class is in the set of a row if 1 − P(class) is no larger than it is for the true classes of that share of
+        calibration rows, which the model did not learn. An empty set means that no class fits the row as well as it
+        fits such rows. Formulas and guarantees: docs/sets.md.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows to predict.
+        coverage : number between 0 and 1
+            The share of rows whose set shall contain the true class.
+        by_class : bool
+            Whether the share shall hold for the rows of each class, not for all rows together.
+        calibration : (X, y), (X, y, sample_weight) or None
+            Labelled rows like those to predict. None: the training rows that the model keeps, held out.
+        learned : bool
+            Whether the model has learned the calibration rows. False: they are new to it, and coverage is at least
+            `coverage`. True: they are held out, by ten models of nine tenths of them each; coverage is about
+            `coverage`, and at least 2 `coverage` − 1 less a term that falls with the number of rows.
+
+        Returns
+        -------
+        ndarray of bool, shape (n, k)
+            Whether each class is in the set of each row, in the order of `classes_`.
+
+        See Also
+        --------
+        set_predictor : The same for many calls, calibrated once.
+
+        Examples
+        --------
+        >>> from deciban import GaussianNB
+        >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [6.0]], ["a", "a", "a", "b", "b", "b"]
+        >>> model = GaussianNB().fit(X, y)
+        >>> fresh = [[0.5], [1.5], [2.8], [3.4], [4.5], [5.5]], ["a", "a", "a", "b", "b", "b"]
+        >>> model.predict_set([[1.0], [3.0], [5.0]], coverage=0.7, calibration=fresh).tolist()
+        [[True, False], [False, False], [False, True]]
+        """
+        check_coverage(coverage)
+        return self.set_predictor(by_class, calibration, learned).predict(X, coverage)
+
+    def set_predictor(self, by_class=False, calibration=None, learned=False) -> SetPredictor:
+        """A predictor of sets of classes that is calibrated once: for services and streams.
+
+        It answers for the model as it is now: rows that the model learns afterwards do not change it.
+
+        Parameters
+        ----------
+        by_class, calibration, learned
+            As in `predict_set`.
+
+        Returns
+        -------
+        SetPredictor
+            With `predict(X, coverage=0.9)`, the result of `predict_set`.
+
+        Examples
+        --------
+        >>> from deciban import GaussianNB
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0], [6.0], [7.0], [8.0], [9.0]], ["a"] * 4 + ["b"] * 4
+        >>> sets = GaussianNB().fit(X, y).set_predictor(calibration=(X, y), learned=True)
+        >>> sets.predict([[1.0], [8.0]], coverage=0.8).tolist()
+        [[True, False], [False, True]]
+        """
+        return conformal.set_predictor(self, by_class, calibration, learned)
 
     def row_scorer(self, columns=None) -> RowScorer:
         """A scorer of single rows, which resolves the columns once: for services that answer row by row.
@@ -1339,16 +1428,78 @@ class Generative(Classifier):
         state = self._fitted_state()
         self._check_learned()
         self._check_additive()
-        found = state.reader.training(X, y, first=False)
-        _, codes = inputs.labels(found.y, state.classes)
-        x, schema, unseen = found.x, state.reader.schema, np.zeros(0, dtype=bool)
-        if schema is not found.reader.schema and schema != found.reader.schema:
-            unseen = rows_with_unseen(x, found.reader.schema, schema)
-            x = recoded(x, found.reader.schema, schema)
-        table = Table(x, codes, inputs.weights(sample_weight, codes), len(state.classes), schema)
+        table, unseen = self._table_of(state, X, y, sample_weight)
         if unseen.any():
             raise held_out.never_learned(state, table, int(unseen.argmax()))
         return held_out.leave_one_out(state, table, priors)
+
+    @staticmethod
+    def _table_of(state: State, X: Any, y: Any, sample_weight: Any) -> tuple[Table, np.ndarray]:
+        """(labelled rows in the codes of a state, which of them (n,) have a level that it does not know)"""
+        found = state.reader.training(X, y, first=False)
+        _, codes = inputs.labels(found.y, state.classes)
+        x, schema, unseen = found.x, state.reader.schema, np.zeros(len(codes), dtype=bool)
+        if schema is not found.reader.schema and schema != found.reader.schema:
+            unseen = rows_with_unseen(x, found.reader.schema, schema)
+            x = recoded(x, found.reader.schema, schema)
+        return Table(x, codes, inputs.weights(sample_weight, codes), len(state.classes), schema), unseen
+
+    # rows that calibrate sets
+
+    def _kept_folds(self) -> conformal.Held:
+        return self._current_state().remember("kept_folds", self._folds_of_sample)
+
+    def _folds_of_sample(self) -> conformal.Held:
+        state = self._fitted_state()
+        if state.sample is None:
+            raise conformal.no_kept_rows(self)
+        rows = state.sample.selected(state.n)
+        copies = copies_in_folds(rows.digest, rows.table.y, rows.times, conformal.FOLDS)
+        share = rows.share * np.ones(len(rows.times))
+        out = []
+        for times in copies.T:
+            at = np.flatnonzero(times)
+            if len(at):
+                part = RowSample.of_copies(rows.table.take(at), times[at], state.reader.digested_names)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the second stage of all rows has warned
+                    model = self._copy()._adopt(state.without_sampled(part))
+                    odds = model._block_log_odds(part.table, state)
+                w = part.table.weights().astype(np.float64)
+                own = HeldOutRows(own_odds(odds, part.table.y), part.table.y, w, part.times, share[at])
+                out.append((model, own))
+        return out
+
+    def _block_log_odds(self, table: Table, coded: State) -> np.ndarray:
+        """The log odds (n, k) of rows in the codes of another state, of the same columns and classes."""
+        state = self._fitted_state()
+        x = table.x
+        if state.reader.schema is not coded.reader.schema:
+            x = recoded(x, coded.reader.schema, state.reader.schema)
+        return in_classes(coded.classes, self, state.posterior.block_log_odds(x))
+
+    def _without_rows(self, rows: RawArrays, left_out: np.ndarray) -> Any:
+        self._check_learned()
+        try:
+            self._check_updatable()
+        except NotAdditiveError:
+            return conformal.refitted(self, rows, left_out)
+        return conformal.forgetting(self, rows, left_out)
+
+    def _count_learned(self, rows: RawArrays, codes: np.ndarray) -> tuple[int, int]:
+        state = self._current_state()
+        if state.given:
+            return 0, 0
+        table, unseen = self._table_of(state, rows.X, rows.labels, rows.w)
+        if state.ledger is not None and state.spec.ledger is not None:
+            held = state.ledger.holds(ledger_tags(table, state.spec.ledger), table.y) & ~unseen
+            return int(held.sum()), table.n
+        known = table.take(np.flatnonzero(~unseen))
+        if state.sample is not None:
+            shown, searched = state.sample.count_held(known, state.reader.digested_names)
+            if searched:
+                return shown, searched + int(unseen.sum())
+        return (table.n, table.n) if not unseen.any() and held_out.is_whole(state, table) else (0, 0)
 
     def one_vs_rest(self) -> OneVsRest:
         """For each class a model of that class (True) against all others (False), from the same tally, without

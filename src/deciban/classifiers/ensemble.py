@@ -41,6 +41,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from deciban import decision
+from deciban.classifiers import conformal
 from deciban.classifiers.base import (
     PRIORS,
     Classifier,
@@ -51,6 +52,7 @@ from deciban.classifiers.base import (
     StrOptions,
     unfitted,
 )
+from deciban.classifiers.conformal import copy_shallow
 from deciban.classifiers.fixed_rule import FixedRule, shared_classes
 from deciban.classifiers.logistic import LogisticRegression, n_coefficients
 from deciban.classifiers.mixed import MixedNB
@@ -382,6 +384,39 @@ class Ensemble(Classifier):
         counts = source.multinomial(n_samples, self.weights_ / self.weights_.sum())
         drawn = [m.sample(int(n), random_state=source) for m, n in zip(self.models_, counts, strict=True) if n]
         return reduce(stack_rows, [x for x, _ in drawn]), np.concatenate([y for _, y in drawn])
+
+    # rows that calibrate sets
+
+    def _kept_folds(self) -> conformal.Held:
+        self._check_is_fitted()
+        if len(self.models_) != 1 or not isinstance(self.models_[0], Classifier) or self.priors is not None:
+            raise conformal.no_kept_rows(self)
+        return [(self._with_models([one]), held) for one, held in self.models_[0]._kept_folds()]
+
+    def _without_rows(self, rows: RawArrays, left_out: np.ndarray) -> Any:
+        """The models without these rows; learned weights of models, and their choice, are those of all rows."""
+        self._check_is_fitted()
+        if self.class_count_ is None:
+            raise DataError(
+                "these hypotheses were not learned here\n\nhint: any rows are new to them: leave out `learned`"
+            )
+        if self._adds_rows():
+            return conformal.forgetting(self, rows, left_out)
+        conformal.check_all_learned(self, rows)
+        X, y, more = conformal.part_of(rows, np.flatnonzero(~left_out))
+        part = RawArrays(self._read(X), y, more.get("sample_weight"))
+        return self._with_models([member.learn(part).model for member in self._members()])
+
+    def _with_models(self, models: list) -> Any:
+        """A copy with other models in the place of its own."""
+        out = copy_shallow(self)
+        out.models_ = models
+        return out
+
+    def _count_learned(self, rows: RawArrays, codes: np.ndarray) -> tuple[int, int]:
+        read = replace(rows, X=self._read(rows.X))
+        found = [model._count_learned(read, codes) for model in self._own_models()]
+        return max(found, key=lambda one: one[0] / max(one[1], 1), default=(0, 0))
 
     # models and their settings
 
@@ -1212,13 +1247,6 @@ def weight_argument(model: Any, method: str, sample_weight: Any) -> dict[str, An
             f"{type(model).__name__}.{method} takes no sample_weight\n\nhint: leave the weights out, or this model"
         )
     return {"sample_weight": sample_weight}
-
-
-def copy_shallow(model: Any) -> Any:
-    """A copy that can learn more rows without changing the model, which is restored if one of them fails."""
-    out = object.__new__(type(model))
-    out.__dict__.update(model.__dict__)
-    return out
 
 
 def in_classes(log_proba: np.ndarray, own: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -73,6 +73,8 @@ from deciban.models.posterior import LinearPosterior
 from deciban.rows import inputs
 from deciban.rows.coding import LINEAR, Coding
 from deciban.rows.coding_pass import read_job
+from deciban.rows.digests import row_digests, stirred
+from deciban.rows.raw_rows import RawArrays
 from deciban.rows.readers import ArrayKind, ArrayReader, TableReader, warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, Rows
 from deciban.solvers.base import Solution
@@ -1011,6 +1013,19 @@ class LogisticRegression(Classifier):
         C = self._strength()
         bias = 1.0 / (C * self.intercept_scaling**2) if self.solver == "liblinear" else 0.0
         return Prior(C, bias, self._reader().scales)
+
+    def _learned_weights(self, weights: np.ndarray) -> np.ndarray:
+        factors = class_factors(self.class_weight, self.classes_, weights)
+        return weights if factors is None else weights * factors
+
+    def _count_learned(self, rows: RawArrays, codes: np.ndarray) -> tuple[int, int]:
+        observed = self._current_rows()
+        if not observed.alive:
+            return 0, 0
+        x, y, _ = observed.rows()
+        known, asked = (row_digests(one) for one in (x, self._reader().read(rows.X, "summary")))
+        pairs = [stirred(digest) + code.astype(np.uint64) for digest, code in ((known, y), (asked, codes))]
+        return int(np.isin(pairs[1], pairs[0]).sum()), len(codes)
 
     def _keep_training_rows(self, x: Any, y: np.ndarray, w: np.ndarray | None) -> None:
         """Keep rows, class codes and weights (class weights included) for inference; nothing is computed yet."""

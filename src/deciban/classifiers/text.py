@@ -36,9 +36,11 @@ from operator import is_
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from scipy.special import betaln
 
 from deciban import decision, ops
+from deciban.classifiers import conformal
 from deciban.classifiers.base import (
     LEDGER,
     Classifier,
@@ -63,19 +65,23 @@ from deciban.classifiers.text_model import (
 from deciban.data import frames
 from deciban.decision import check_priors
 from deciban.display import format_list
-from deciban.errors import DataError, MergeError, NotAdditiveError
+from deciban.errors import DataError, ForgetError, MergeError, NotAdditiveError
 from deciban.explain.text import TextExplanation, locator
 from deciban.models.calibration import Calibration
+from deciban.models.conformal import HeldOutRows, in_classes, own_odds
 from deciban.models.posterior import check_size, in_decibans
 from deciban.rows import inputs
+from deciban.rows.folds import copies_in_folds, rows_of
+from deciban.rows.raw_rows import RawArrays
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import BatchJob, BatchRows, Rows
 from deciban.rows.text_reader import TallyWords, TextReader
 from deciban.tallies.ledger import key_from_setting
+from deciban.text.analysis import Terms
 from deciban.text.features import Features
 from deciban.text.naive_bayes import MODELS, Tempering, WordModel, WordWeights
 from deciban.text.scorer import tfidf_scale
-from deciban.text.word_tally import WordTally
+from deciban.text.word_tally import WordTally, merged_positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +109,20 @@ class TextPosterior:
 
     def joint_scores(self, texts: Any) -> np.ndarray:
         """Log joints (n, k), up to a term that all classes share."""
-        out = self.view.scorer.scores(self.read(texts))
+        return self._joint(self.view.scorer.scores(self.read(texts)))
+
+    def _joint(self, out: np.ndarray) -> np.ndarray:
+        """Log joints from scores, in their memory."""
         if self.calibration is not None:
             self.calibration.apply(out)
         out += self.added
         return out
+
+    def counted_log_odds(self, terms: Terms, X: sparse.csr_array) -> np.ndarray:
+        """`log_odds` (n, k) of texts, from their counts of terms (n, d), among which are all that the view has."""
+        column = merged_positions(self.view.words.terms, terms)[0]
+        counts = sparse.csr_array(sparse.csc_array(X)[:, column])
+        return decision.log_odds(self._joint(self.view.scorer.score_counts(counts)))
 
     def log_joint(self, texts: Any) -> np.ndarray:
         """log P(text, class), (n, k), of naive Bayes."""
@@ -572,6 +587,51 @@ class TextClassifier(Classifier):
             self._calibration.apply(scores)
         given = prior if priors is None else self._posterior(priors).added
         return ops.posterior(np.ascontiguousarray(scores + given), logs=True)
+
+    # texts that calibrate sets
+
+    def _kept_folds(self) -> conformal.Held:
+        words, key = self._check_is_fitted(), key_from_setting(self.ledger)
+        kept = words.kept
+        if kept is None or len(kept) == 0:
+            raise conformal.no_kept_rows(self)
+        X, k = kept.matrix(words.d), len(self.classes_)
+        times = np.ones(len(kept), dtype=np.int64)
+        fold = copies_in_folds(kept.key, kept.label, times, conformal.FOLDS).argmax(axis=1)
+        out = []
+        for at in rows_of(fold):
+            part, y = X[at], kept.label[at].astype(np.intp)
+            left, have = (
+                words - WordTally.from_counts(words.terms, part, y, k, self._keeps, key)
+            ).without_empty_classes()
+            model = self._copy()
+            model.classes_ = plain_labels(self.classes_[have])
+            model._set_tally(left)
+            odds = in_classes(self.classes_, model, model._posterior().counted_log_odds(words.terms, part))
+            share = 2.0 ** kept.level[y]
+            out.append((model, HeldOutRows(own_odds(odds, y), y, np.ones(len(y)), np.ones(len(y)), share)))
+        return out
+
+    def _without_rows(self, rows: RawArrays, left_out: np.ndarray) -> Any:
+        if rows.w is not None:
+            raise DataError("a text classifier learns no weights\n\nhint: calibration=(texts, labels)")
+        try:
+            self._check_updatable()
+        except DataError:  # texts were not kept
+            return conformal.refitted(self, rows, left_out)
+        return conformal.forgetting(self, rows, left_out)
+
+    def _count_learned(self, rows: RawArrays, codes: np.ndarray) -> tuple[int, int]:
+        classes, tally = self._tallied(self._reader().rows(rows.X, rows.labels, first=False))
+        tally = tally.relabel(np.searchsorted(self.classes_, classes), len(self.classes_))
+        words = self._words
+        if words.kept is not None and tally.kept is not None:
+            return words.kept.count_shared(tally.kept)
+        try:
+            left = words - tally
+        except ForgetError:
+            return 0, 0
+        return (0, 0) if left.n.any() else (len(codes), len(codes))
 
     # predictions
 

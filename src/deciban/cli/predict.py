@@ -38,6 +38,19 @@ from deciban.cli.options import (
 @click.option(
     "--reject", type=float, metavar="COST", help="Leave `predicted` empty where every class has a higher expected cost."
 )
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Append `set`: classes among which the true one is in this share of all rows.",
+)
+@click.option("--by-class", is_flag=True, help="The share of --coverage holds for the rows of each class.")
+@click.option(
+    "--calibration",
+    metavar="FILE",
+    help="Labelled rows for --coverage; by default the training rows that the model keeps.",
+)
+@click.option("--learned", is_flag=True, help="The rows of --calibration are the training rows of the model.")
 @force_option
 @table_options
 def command(
@@ -48,6 +61,10 @@ def command(
     priors: str | None,
     costs: tuple[str, ...],
     reject: float | None,
+    coverage: float | None,
+    by_class: bool,
+    calibration: str | None,
+    learned: bool,
     force: bool,
     delimiter: str | None,
     no_header: bool,
@@ -57,6 +74,10 @@ def command(
     DATA is a file, or - for standard input; the new columns are `predicted` and `p_…`. Rows are
     streamed in batches, so that memory does not grow with the file. For a text model, a .txt file is one text, and
     standard input has one text per line, unless it is a table with the text column.
+
+    --coverage 0.9 appends `set`, the classes among which the true one is for nine of ten rows; priors and costs do not
+    change it. In CSV the classes are joined by `|`, and a class that contains one is in quotes; JSON, Parquet and Arrow
+    have lists.
     """
     import numpy as np
 
@@ -64,19 +85,35 @@ def command(
     from deciban.cli import inputs
     from deciban.io import readers
 
-    check_output(output, (model, data), force)
+    if coverage is None and (by_class or calibration or learned):
+        raise click.UsageError("--by-class, --calibration and --learned are for --coverage")
+    if learned and not calibration:
+        raise click.UsageError("--learned is for --calibration FILE")
+    check_output(output, (model, data, *([calibration] if calibration else [])), force)
     fitted = inputs.loaded(model, data)
     asked = inputs.DecisionOptions.of(fitted, priors, costs, reject)
     how = csv_options(delimiter, no_header)
+    sets = None
+    if coverage is not None:
+        rows = None
+        if calibration:
+            rows = inputs.LabelledData.of(model, calibration, None, how, talk).whole(talk, "calibrating")
+        sets = fitted.set_predictor(by_class, rows, learned)
+    lists = (talk.json and output == "-") or readers.holds_lists(output)
     about = deciban.model_info(model)
     source = inputs.questions(fitted, about, data, how)
     columns = inputs.columns_of(fitted, about, source, talk)
 
     def answers(X: Any) -> Any:
-        none = fitted.classes_[:0], np.zeros((0, len(fitted.classes_)))
-        labels, proba = asked.answer(inputs.cells(fitted, X, columns)) if X.num_rows else none
-        probabilities = {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
-        return readers.with_free_names({"predicted": labels, **probabilities}, source.names)
+        k = len(fitted.classes_)
+        rows = inputs.cells(fitted, X, columns) if X.num_rows else None
+        labels, proba = (fitted.classes_[:0], np.zeros((0, k))) if rows is None else asked.answer(rows)
+        new = {"predicted": labels}
+        if sets is not None:
+            found = np.zeros((0, k), dtype=bool) if rows is None else sets.predict(rows, coverage)
+            new["set"] = readers.set_column(fitted.classes_, found, lists)
+        new |= {f"p_{label}": proba[:, c] for c, label in enumerate(fitted.classes_.tolist())}
+        return readers.with_free_names(new, source.names)
 
     def through() -> Iterator[Any]:
         assert source.lines is not None

@@ -25,9 +25,11 @@ few of every class. The sample depends only on row positions, not on thread sche
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from io import StringIO
 from itertools import chain
 from threading import Lock
 from typing import Any
@@ -316,6 +318,35 @@ def prediction_columns(classes: np.ndarray, proba: np.ndarray, taken: Sequence[s
     predicted = labels.take(pa.array(proba.argmax(axis=1))) if len(proba) else labels[:0]
     probabilities = {f"p_{label}": proba[:, c] for c, label in enumerate(classes.tolist())}
     return with_free_names({"predicted": predicted, **probabilities}, taken)
+
+
+def set_column(classes: np.ndarray, sets: np.ndarray, lists: bool) -> pa.Array:
+    """Sets of classes, bool (n, k), as lists of labels or as texts. A text is a line of CSV with the delimiter `|`, so
+    that a label with a `|` is in quotes; an empty set is an empty text.
+
+    >>> sets = np.array([[True, False], [True, True], [False, False]])
+    >>> set_column(np.array(["a|b", "c"]), sets, lists=False).to_pylist()
+    ['"a|b"', '"a|b"|c', '']
+    >>> set_column(np.array([1, 2]), sets, lists=True).to_pylist()
+    [[1], [1, 2], []]
+    """
+    if lists:
+        labels = pa.array(classes.tolist())
+        rows, columns = np.nonzero(sets)
+        start = np.searchsorted(rows, np.arange(len(sets) + 1)).astype(np.int32)
+        return pa.ListArray.from_arrays(pa.array(start), labels.take(pa.array(columns)))
+    found, which = np.unique(sets, axis=0, return_inverse=True)
+    names = [str(label) for label in classes.tolist()]
+    texts = pa.array([_line_of([name for name, inside in zip(names, one, strict=True) if inside]) for one in found])
+    return texts.cast(pa.string()).take(pa.array(which.ravel()))
+
+
+def _line_of(labels: list[str]) -> str:
+    """Labels as a line of CSV."""
+    out = StringIO()
+    if labels:
+        csv.writer(out, delimiter="|", lineterminator="").writerow(labels)
+    return out.getvalue()
 
 
 def append_to_batch(rows: pa.RecordBatch, more: pa.Table) -> pa.RecordBatch:

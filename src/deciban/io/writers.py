@@ -105,6 +105,12 @@ def can_append_to_lines(source: Any, path: str | os.PathLike) -> bool:
     return source.lines is not None and (path == "-" or path.endswith(ending))
 
 
+def holds_lists(path: str | os.PathLike) -> bool:
+    """Whether a file of that name can have lists in its cells; standard output gets CSV."""
+    endings = [ending for ending in Path(path).suffixes[-2:] if ending.lower() not in PACKED]
+    return bool(endings) and endings[-1].lower() in (".parquet", ".pq", ".arrow", ".feather", ".jsonl", ".ndjson")
+
+
 def write_lines(tables: Iterable[pa.Table]) -> None:
     """Write tables as JSON lines to standard output."""
     _lines(tables, standard_output())

@@ -24,7 +24,8 @@ from scipy import sparse
 
 from deciban import display
 from deciban.classifiers.base import PRIORS, Classifier, Generative, Interval, MethodUnless, StrOptions
-from deciban.classifiers.ensemble import Ensemble, Member, OwnMember, StandardisedMember, copy_shallow
+from deciban.classifiers.conformal import copy_shallow
+from deciban.classifiers.ensemble import Ensemble, Member, OwnMember, StandardisedMember
 from deciban.data import frames
 from deciban.display import format_list, option
 from deciban.errors import ColumnWarning, DataError, DecibanError, MergeError, NotAdditiveError, UnavailableError

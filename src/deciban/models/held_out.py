@@ -20,6 +20,7 @@ from deciban.rows.sample import SelectedRows
 
 LOST = 700.0  # nats: loss of a held-out row with probability 0
 REFITS = 32  # rows without a closed form that are refitted where settings are chosen; they stand for all of them
+SHOWN = 8  # rows by whose scores two estimates are compared
 SPAN = 1 << 20  # least number of cells in a span of rows: enough for Python's part to be small, on many cores too
 
 
@@ -61,6 +62,18 @@ def check_learned(state: State, table: Table) -> None:
             f"class {state.classes[short].tolist()} has less weight in the model than one of these rows\n\n"
             "hint: leave out only rows (and weights) that went through fit or partial_fit"
         )
+
+
+def is_whole(state: State, table: Table) -> bool:
+    """Whether these rows have the statistics of a state: as many rows of each class, and parameters by which the first
+    rows have the same scores."""
+    if not np.allclose(state.n, ops.class_weights(table.y, table.w, table.k), rtol=1e-9):
+        return False
+    few = table.rows(0, min(table.n, SHOWN)).x
+    with np.errstate(all="ignore"):
+        own = state.family.estimate(state.tallied(table).parts[1])
+        a, b = (state.family.loglik(params, few) for params in (state.params, own))
+    return bool(np.allclose(a, b, rtol=1e-9, atol=1e-9, equal_nan=True))
 
 
 def never_learned(state: State, table: Table, row: int) -> ForgetError:

@@ -420,10 +420,17 @@ class State:
     def minus(self, removed: Bundle, table: Table) -> State:
         """The state without the rows of a table, which have this tally. Rows that were never learned leave negative
         sums, or a sample that is `short`."""
+        part = None if self.sample is None else RowSample.from_rows(table, None, self.reader.digested_names)
+        return self._minus(removed, part)
+
+    def without_sampled(self, part: RowSample) -> State:
+        """The state without some rows of its sample."""
+        return self._minus(self.tallied(part.all_rows()), part).pruned()
+
+    def _minus(self, removed: Bundle, part: RowSample | None) -> State:
+        """The state without rows that have this tally; `part` holds all of them."""
         left = replace(self, tally=finite_sum(self.tally, removed, sub))
-        sample = self.sample
-        if sample is not None:
-            sample = sample.without(RowSample.from_rows(table, None, self.reader.digested_names)).known_whole(left.n)
+        sample = None if self.sample is None or part is None else self.sample.without(part).known_whole(left.n)
         return left.with_sample(sample)
 
     @property

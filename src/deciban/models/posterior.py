@@ -243,9 +243,12 @@ class Posterior:
 
     def log_odds(self, X: Any, against: Any = None) -> np.ndarray:
         """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
-        joint = self._each(self.reader.read(X), _joined)
         place = None if against is None else decision.class_index(against, self.classes)
-        return self.reader.output(X).send(decision.log_odds(joint, place))
+        return self.reader.output(X).send(self.block_log_odds(self.reader.read(X), place))
+
+    def block_log_odds(self, x: Block, against: int | None = None) -> np.ndarray:
+        """`log_odds` of a block of rows, as doubles."""
+        return decision.log_odds(self._each(x, _joined), against)
 
     def log_joint(self, X: Any) -> np.ndarray:
         """log P(x, class), (n, k)."""

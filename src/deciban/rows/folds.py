@@ -134,3 +134,18 @@ def assign_folds_to_unique_rows(y: np.ndarray, times: np.ndarray, folds: int, le
     met = np.where(np.bincount(y, common) > 0, folds, np.minimum(np.bincount(y), folds))
     fold[(met < least)[y]] = NOWHERE
     return fold
+
+
+def copies_in_folds(key: np.ndarray, y: np.ndarray, times: np.ndarray, folds: int) -> np.ndarray:
+    """How many copies of each row are in each fold, (m, folds), from the keys (of the content), classes and numbers of
+    copies of the rows: copies are rows of their own, which are assigned in turn, class by class.
+
+    >>> copies_in_folds(np.array([7, 3, 9]), np.array([0, 0, 1]), np.array([3, 1, 1]), 2).tolist()
+    [[1, 2], [1, 0], [1, 0]]
+    """
+    order = np.lexsort((key, y))
+    start = np.empty(len(order), dtype=np.int64)
+    start[order] = np.cumsum(times[order]) - times[order]
+    first = start % folds
+    after = (np.arange(folds) - first[:, None]) % folds  # places of each fold after the first copy
+    return times[:, None] // folds + (after < (times % folds)[:, None])

@@ -151,6 +151,11 @@ class RowSample:
     def _take(self, at: np.ndarray) -> RowSample:
         return replace(self, table=self.table.take(at), digest=self.digest[at], times=self.times[at])
 
+    @classmethod
+    def of_copies(cls, table: Table, times: np.ndarray, names: Sequence[Any] | None = None) -> RowSample:
+        """The sample of so many copies of each of the rows, which are distinct and in the order of a sample."""
+        return replace(cls.from_rows(table, None, names), times=times)
+
     # what is held
 
     @cached_property
@@ -245,6 +250,13 @@ class RowSample:
                 if left[one] < 0:
                     return row
         return None
+
+    def count_held(self, table: Table, names: Sequence[Any] | None = None) -> tuple[int, int]:
+        """(how many of these rows are held, each copy once, how many would be held if they had been learned)"""
+        other = RowSample.from_rows(table, None, names)._below(self.class_horizon)
+        both = self.without(other)
+        beyond = -int(both.times[both.times < 0].sum())
+        return other.rows_kept - beyond, other.rows_kept
 
     def known_whole(self, n: np.ndarray) -> RowSample:
         """The sample that knows which classes it holds completely, because their rows weigh n (k,). Only whole numbers

@@ -157,6 +157,15 @@ class KeptTexts:
         first = np.searchsorted(at[: len(mine)], at[: len(mine)])  # both are sorted alike
         return self._take(np.flatnonzero(np.arange(len(mine)) - first >= less[at[: len(mine)]]))
 
+    def count_shared(self, other: KeptTexts) -> tuple[int, int]:
+        """(how many texts of the other are here too, each copy once, how many would be if they had been learned)"""
+        mine, theirs = (np.stack([t.key, t.label.astype(np.uint64)], axis=1) for t in (self, other))
+        theirs = theirs[_below(other.key, self.level[other.label])]
+        pairs, at = np.unique(np.concatenate([mine, theirs]), axis=0, return_inverse=True)
+        at = at.ravel()
+        have, asked = (np.bincount(part, minlength=len(pairs)) for part in (at[: len(mine)], at[len(mine) :]))
+        return int(np.minimum(have, asked).sum()), len(theirs)
+
     def is_consistent(self, d: int, n: np.ndarray) -> bool:
         """Whether it fits a tally of d words with n texts of each class; checked after loading from a file."""
         arrays = (self.key, self.label, self.start, self.word, self.level)
