@@ -128,7 +128,9 @@ PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "m
 PAGES = [name for name in PAGES if "```python" in (ROOT / name).read_text()]
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/security.md", "docs/sets.md", *PAGES])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/guide.md", "docs/security.md", "docs/sets.md", "docs/uncertainty.md", *PAGES]
+)
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace: dict = {}

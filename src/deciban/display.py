@@ -94,6 +94,7 @@ class EvidenceRow:
     name: str
     value: str
     decibans: float
+    half: float | None = None  # half the width of its interval; None: without error bars
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ class EvidenceTable:
     lines: Sequence[EvidenceRow]  # the prior, then the columns
     total: float
     verdict: str
+    total_half: float | None = None  # half the width of the interval of the total
+    heading: str = ""  # of the half widths; "": there are no error bars
 
     @property
     def largest(self) -> float:
@@ -118,7 +121,13 @@ class EvidenceTable:
             for line in self.lines
         ]
         footer = ("total", "", format_decibans(self.total), self.verdict)
-        return Table(self.title, ("column", "value", "decibans", ""), rows, footer, left=(0, 3))
+        if not self.heading:
+            return Table(self.title, ("column", "value", "decibans", ""), rows, footer, left=(0, 3))
+        each = [*((line.decibans, line.half) for line in self.lines), (self.total, self.total_half)]
+        halves = [format_half_width(decibans, half) for decibans, half in each]
+        wide = [(name, value, size, half, bar) for (name, value, size, bar), half in zip(rows, halves, strict=False)]
+        head = ("column", "value", "decibans", self.heading, "")
+        return Table(self.title, head, wide, (*footer[:3], halves[-1], footer[3]), left=(0, 4))
 
 
 UNEQUAL = (float, np.floating, np.datetime64, np.timedelta64, Decimal)  # types with a value that is not itself
@@ -205,6 +214,17 @@ def format_decibans(decibans: float) -> str:
     if np.isinf(decibans):
         return "certain" if decibans > 0 else "impossible"
     return f"{decibans:+.1f}".replace("-0.0", "+0.0") if abs(decibans) < 1e6 else f"{decibans:+.1e}"
+
+
+def format_half_width(decibans: float, half: float | None) -> str:
+    """Half the width of an interval, as it follows its decibans; nothing where these are infinite.
+
+    >>> format_half_width(3.8, 2.14), format_half_width(float("inf"), 0.0), format_half_width(1.0, None)
+    ('± 2.1', '', '')
+    """
+    if half is None or not np.isfinite(decibans):
+        return ""
+    return f"± {half:.1f}" if half < 1e6 else f"± {half:.1e}"
 
 
 def format_odds(decibans: float) -> str:

@@ -45,6 +45,7 @@ from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
@@ -77,11 +78,13 @@ from deciban.errors import (
 )
 from deciban.estimation.parameters import log_slope
 from deciban.explain.counts_table import CountsTable
+from deciban.explain.error_bars import ErrorBars, Errors, check_kind, interval_width
 from deciban.explain.explanation import Explanation
 from deciban.explain.working import Working
 from deciban.models import held_out, second_stage
 from deciban.models.conformal import HeldOutRows, SetPredictor, check_coverage, in_classes, own_odds
 from deciban.models.em import fill_missing, left_out
+from deciban.models.evidence_errors import errors_of
 from deciban.models.known_parameters import given_state
 from deciban.models.model import Known, Spec, State, TallyPass, ledger_tags, tally_of
 from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPosterior, in_decibans
@@ -514,7 +517,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
         priors, steps, rest = decision.adapted_priors(loglik, prior, tol, max_iter)
         return AdaptedPriors(priors, self.classes_, steps, "converged" if rest else "max_iter", self)
 
-    def explain(self, X, *, of=None, against=None, priors=None, form="decibans") -> Any:
+    def explain(
+        self, X, *, of=None, against=None, priors=None, form="decibans", error=None, level=0.9, training=None
+    ) -> Any:
         """Evidence for `of` (by default each row's most probable class) against another class (by default the second
         most probable), by column and in decibans: prior + columns = log odds. Labels may differ by row: pass one for
         each.
@@ -534,6 +539,16 @@ class Classifier(ClassifierMixin, BaseEstimator):
         form : "decibans", "fractions"
             "fractions": the working by hand, P(class) P(x | class) as a product of fractions for each class (or for
             `of` and `against`, where they are given), and its share. Naive Bayes and Bayesian networks have it.
+        error : None, "auto", "robust", "model"
+            Standard errors and intervals of the evidence of each column and of the total, all choices of the model held
+            fixed: how much other training rows would change it. Columns of levels and words have the posterior of their
+            counts. Columns of numbers: "robust" from how much each training row moves the evidence, for columns of any
+            distribution; "model" by the model's own distributions, too narrow where these do not fit.
+            "auto" (or True): robust where there are training rows, those of `training` or those that the model keeps.
+        level : float
+            Probability that an interval contains the evidence.
+        training : (X, y) or (X, y, sample_weight), or None
+            Rows among those that were learned, or a sample of them, for robust errors of a model that keeps no rows.
 
         Returns
         -------
@@ -553,7 +568,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if form != "decibans":
             return self._working(form, X, of, against, priors)
         posterior = self._posterior(priors)
-        found = posterior.evidence(X)
+        if error is None or error is False:
+            found, bars = posterior.evidence(X), None
+        else:
+            errors, x = self._errors(X, posterior, check_kind(error), training, priors is not None)
+            found = posterior.evidence(X, x)
+            interval_width(level)
+            bars = ErrorBars(errors, level, np.arange(len(found.parts)))
         return Explanation.of_parts(
             self.classes_,
             found.columns,
@@ -564,7 +585,68 @@ class Classifier(ClassifierMixin, BaseEstimator):
             against,
             posterior.note(type(self).__name__, found),
             **context(self, X),
+            bars=bars,
         )
+
+    def predict_interval(self, X, *, level=0.9, error="auto", training=None, priors=None) -> np.ndarray:
+        """An interval of P(class | x) for each class: how much other training rows would change the probability.
+
+        The standard error of the total evidence for a class against all others, on the scale of log odds, all choices
+        of the model held fixed. `predict_proba` is in the interval. It is an interval of the model's probability, not
+        of the share of the class among such rows: a model that is wrong may be sure of it.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        level, error, training
+            As in `explain`.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k, 2)
+            Lower and upper ends, in the order of `classes_`.
+
+        Examples
+        --------
+        >>> from deciban import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], ["a", "a", "b", "b"])
+        >>> model.predict_proba([[2.0]]).round(2).tolist()
+        [[0.82, 0.18]]
+        >>> model.predict_interval([[2.0]], level=0.5).round(2).tolist()
+        [[[0.47, 0.96], [0.04, 0.53]]]
+        """
+        width, posterior = interval_width(level), self._posterior(priors)
+        errors, x = self._errors(X, posterior, check_kind(error), training, priors is not None)
+        n, k = x.n, len(self.classes_)
+        log_odds = np.asarray(inputs.to_numpy(posterior.log_odds(X)), dtype=np.float64)
+        proba = np.asarray(inputs.to_numpy(posterior.proba(X)), dtype=np.float64)
+        rest = np.where(np.eye(k, dtype=bool), 0.0, proba[:, None, :])
+        whole = rest.sum(axis=2, keepdims=True)
+        share = np.divide(rest, whole, out=np.zeros_like(rest), where=whole > 0)
+        variance = np.zeros((n, k)) if k < 2 else errors.totals(np.arange(n), np.eye(k) - share)
+        half = width * np.sqrt(np.clip(np.nan_to_num(variance), 0.0, 1e300))
+        with np.errstate(invalid="ignore"):
+            ends = expit(np.stack([log_odds - half, log_odds + half], axis=2))
+        ends = np.where(np.isfinite(log_odds)[:, :, None], ends, proba[:, :, None])
+        low, high = np.minimum(ends[:, :, 0], proba), np.maximum(ends[:, :, 1], proba)
+        return np.clip(np.stack([low, high], axis=2), 0.0, 1.0)
+
+    def _errors(self, X: Any, posterior: Any, kind: str, training: Any, given_priors: bool) -> tuple[Errors, Block]:
+        """(the standard errors of the evidence of rows, these rows as a block)"""
+        raise DataError(
+            f"the evidence of {type(self).__name__} has no standard errors\n\n"
+            "hint: that of naive Bayes of tables, networks, discriminants and logistic regression has"
+        )
+
+    def _half_widths(self, x: Block, a: int, b: int, error: Any, level: Any, training: Any) -> np.ndarray:
+        """Half the widths (n, d), in decibans, of intervals of the evidence of columns for class number a against b."""
+        errors, _ = self._errors(x, self._posterior(), check_kind(error), training, False)
+        at = np.arange(x.n)
+        found = ErrorBars(errors, level, at).of_pair(np.full(x.n, a), np.full(x.n, b), len(self.classes_))
+        return interval_width(level) * found.columns
 
     def _working(self, form: Any, X: Any, of: Any, against: Any, priors: Any) -> Working:
         """The working of rows in another form than decibans."""
@@ -1255,6 +1337,15 @@ class Generative(Classifier):
         state = self._fitted_state()
         tally, n = (None, np.zeros(len(state.classes))) if state.given else (state.tally.parts[1], state.n)
         return self._posterior(priors).factors(X, tally), n
+
+    def _errors(self, X: Any, posterior: Any, kind: str, training: Any, given_priors: bool) -> tuple[Errors, Block]:
+        state, x = self._fitted_state(), posterior.block(X)
+        table = None
+        if training is not None and kind != "model":
+            if not isinstance(training, tuple) or len(training) not in (2, 3):
+                raise DataError("`training` is not a tuple of rows and labels\n\nhint: training=(X, y)")
+            table, _ = self._table_of(state, training[0], training[1], training[2] if len(training) == 3 else None)
+        return errors_of(state, posterior, x.rows(0, x.n), kind, table, given_priors), x
 
     def _counts_table(self, levels: Sequence[Sequence] | None, fractions: bool) -> CountsTable:
         """The counts of each level of each column, whose names are given; None: levels are numbers."""

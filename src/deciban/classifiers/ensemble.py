@@ -324,7 +324,9 @@ class Ensemble(Classifier):
         """Rows as the models take them."""
         return X
 
-    def explain(self, X, *, of=None, against=None, priors=None, form="decibans") -> Any:
+    def explain(
+        self, X, *, of=None, against=None, priors=None, form="decibans", error=None, level=0.9, training=None
+    ) -> Any:
         """Evidence by column in decibans: prior + columns = log odds.
 
         The evidence of a column is the mean over the models, by their weights. One more part, "(models together)", is
@@ -341,12 +343,15 @@ class Ensemble(Classifier):
             Class priors of all models.
         form : "decibans"
             A mean of models is no product of fractions, so that there is no other form; one of `models_` may have it.
+        error, level, training
+            A mean of models has no standard errors; one of `models_` may have them.
 
         Returns
         -------
         Explanation
         """
-        return super().explain(X, of=of, against=against, priors=priors, form=form)
+        more = {"error": error, "level": level, "training": training}
+        return super().explain(X, of=of, against=against, priors=priors, form=form, **more)
 
     explain = MethodUnless(explain, refuse_without_evidence)  # type: ignore[assignment]
 

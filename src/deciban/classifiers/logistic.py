@@ -49,12 +49,13 @@ from deciban.classifiers.base import (
     plain_log_proba,
     unfitted,
 )
-from deciban.data.blocks import Table
+from deciban.data.blocks import Block, Table
 from deciban.data.frames import column_labels
 from deciban.display import format_list
 from deciban.errors import DataError, levels_up
 from deciban.estimation.linear import LinearScores
 from deciban.estimation.parameters import Parameter, read_parameters, sizes
+from deciban.explain.error_bars import ErrorBars, Errors, check_kind, interval_width
 from deciban.explain.explanation import Explanation
 from deciban.logistic import minimisation, profile_likelihood
 from deciban.logistic.firth import minimise_jeffreys
@@ -593,7 +594,10 @@ class LogisticRegression(Classifier):
         self._check_fitted()
         return n_coefficients(self)
 
-    def explain(self, X, *, of=None, against=None, priors=None, form="decibans", baseline=None) -> Any:
+    def explain(
+        self, X, *, of=None, against=None, priors=None, form="decibans", error=None, level=0.9, training=None,
+        baseline=None,
+    ) -> Any:  # fmt: skip
         """Evidence for a class against another, by column and in decibans: first line + columns = log odds.
 
         The evidence of a column is its coefficient times the distance of its cell from the baseline; the first line is
@@ -610,6 +614,13 @@ class LogisticRegression(Classifier):
             Class priors instead of the class frequencies of the training rows.
         form : "decibans"
             Logistic regression has no p(x | class), so that there is no other form.
+        error : None, "auto", "model"
+            Standard errors and intervals of the evidence, by the Laplace posterior of the coefficients (those of the
+            training rows; a model that was updated by `partial_fit` has none).
+        level : float
+            Probability that an interval contains the evidence.
+        training : None
+            Not used: see `summary` for standard errors of coefficients from other rows.
         baseline : array of shape (d,), 0 or None
             The row from which evidence is counted. None: the mean of the training rows (the first line is "mean row"),
             or 0 if they were sparse, so that an absent word is no evidence. 0: the first line is the intercept. A row:
@@ -634,7 +645,14 @@ class LogisticRegression(Classifier):
         """
         if form != "decibans":
             return self._working(form, X, of, against, priors)
-        found = self._posterior(priors).evidence(X, baseline)
+        posterior = self._posterior(priors)
+        if error is None or error is False:
+            found, bars = posterior.evidence(X, baseline), None
+        else:
+            interval_width(level)
+            errors, x = self._errors(X, posterior, check_kind(error), training, priors is not None, baseline)
+            found = posterior.evidence(X, baseline, x)
+            bars = ErrorBars(errors, level, np.arange(len(found.parts)))
         return Explanation.of_parts(
             self.classes_,
             found.columns,
@@ -645,7 +663,19 @@ class LogisticRegression(Classifier):
             against,
             start=found.start,
             **context(self, X),
+            bars=bars,
         )
+
+    def _errors(
+        self, X: Any, posterior: Any, kind: str, training: Any, given_priors: bool, baseline: Any = None
+    ) -> tuple[Errors, Block]:
+        if kind == "robust" or training is not None:
+            raise DataError(
+                "the standard errors of logistic regression are those of the Laplace posterior\n\n"
+                "hint: error='auto' without `training`; `summary(robust=True)` has robust errors of coefficients"
+            )
+        x = posterior.block(X)
+        return posterior.errors(x, self._laplace_posterior(), baseline), x
 
     def as_logistic(self, *, of=None) -> LinearPosterior:
         """The coefficients with the class that they are for: `of`, one of two classes, by default the second of

@@ -66,6 +66,7 @@ from deciban.data import frames
 from deciban.decision import check_priors
 from deciban.display import format_list
 from deciban.errors import DataError, ForgetError, MergeError, NotAdditiveError
+from deciban.explain.error_bars import check_kind
 from deciban.explain.text import TextExplanation, locator
 from deciban.models.calibration import Calibration
 from deciban.models.conformal import HeldOutRows, in_classes, own_odds
@@ -758,8 +759,9 @@ class TextClassifier(Classifier):
     # explanations and summaries
 
     def explain(
-        self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None, form: str = "decibans"
-    ) -> TextExplanation:
+        self, texts: Any, *, of: Any = None, against: Any = None, priors: Any = None, form: str = "decibans",
+        error: Any = None, level: float = 0.9, training: Any = None,
+    ) -> TextExplanation:  # fmt: skip
         """Evidence of each word for `of` (by default each text's most probable class) against another class (by default
         the runner-up), in decibans: prior + words = log odds. A single text may be given.
 
@@ -776,6 +778,8 @@ class TextClassifier(Classifier):
         self._check_is_fitted()
         if form != "decibans":
             self._working(form, texts, of, against, priors)
+        if error is not None and error is not False:
+            self._errors(texts, None, check_kind(error), None, False)
         view = self._view()
         given = [texts] if isinstance(texts, str) else list(texts)
         given = list(view.reader.read(given))

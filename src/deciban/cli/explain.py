@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -24,6 +25,15 @@ from deciban.cli.options import Terminal, cli_command, csv_options, priors_optio
     show_default=True,
     help="Evidence in decibans, or P(class) P(x | class) as a product of fractions.",
 )
+@click.option(
+    "--error",
+    is_flag=False,
+    flag_value="auto",
+    type=click.Choice(["auto", "robust", "model"]),
+    help="Show intervals: robust ones where there are training rows (auto), or by the model's own distributions.",
+)
+@click.option("--level", default=0.9, show_default=True, help="Probability that an interval contains the evidence.")
+@click.option("--training", metavar="FILE", help="Training rows with their labels, for robust intervals.")
 @priors_option
 @table_options
 def command(
@@ -36,6 +46,9 @@ def command(
     against: str | None,
     columns: int,
     form: str,
+    error: str | None,
+    level: float,
+    training: str | None,
     priors: str | None,
     delimiter: str | None,
     no_header: bool,
@@ -44,7 +57,8 @@ def command(
 
     Prior + columns = log odds. 10 decibans are odds of 10 : 1. The strongest come first. For a text model, a .txt file
     is one text, and standard input (-) has one text per line. With --form fractions, naive Bayes and Bayesian networks
-    show the working by hand instead.
+    show the working by hand instead. With --error, every number has an interval: how much other training rows would
+    change it.
     """
     import numpy as np
 
@@ -62,6 +76,14 @@ def command(
         for key, label in (("of", of), ("against", against))
         if label is not None
     }
-    why = fitted.explain(found, priors=inputs.parse_priors(fitted, priors), form=form, **pair)
+    if error is None and training is not None:
+        error = "auto"
+    more: dict[str, Any] = {}
+    if error is not None:
+        more = {"error": error, "level": level}
+    if training is not None:
+        known = inputs.LabelledData.of(model, training, None, csv_options(delimiter, no_header), talk)
+        more["training"] = known.whole(talk, "reading training rows")
+    why = fitted.explain(found, priors=inputs.parse_priors(fitted, priors), form=form, **pair, **more)
     why = replace(why, rows=np.arange(row, row + len(why)))
     talk.give(why.text(count, columns), why.to_dict()["rows"])

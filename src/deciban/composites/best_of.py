@@ -45,6 +45,7 @@ from deciban.estimation import ranges
 from deciban.estimation.dirichlet import column_sums
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks
+from deciban.estimation.sensitivity import JoinedSensitivity
 from deciban.ops import cells as cell_ops
 from deciban.tallies import Bundle, GridCounts, Moments, Sums
 from deciban.tallies.basic import column
@@ -279,6 +280,13 @@ class BestOf(Family):
             for params, limits, part, at in each
         ]
 
+    def sensitivity(self, t: Bundle, p: Params) -> LimitedSensitivity | None:
+        found = p.product.sensitivity(self.chosen(p, t), p.inner)
+        if found is None:
+            return None
+        own = JoinedSensitivity.of(found.parts, p.product.columns, lambda x: split(p, x).blocks)
+        return LimitedSensitivity(own.owner, own.columns, own.counted, own.coded, own.parts, own.blocks_of, self, p)
+
     def evidence(self, t: Bundle) -> np.ndarray:
         raise AttributeError(
             f"densities chosen from the rows have no evidence in closed form ({len(self._tallies(t)['cells'].keys)} of "
@@ -378,6 +386,35 @@ class Limits:
         top = reduce(np.maximum, np.moveaxis(among, 1, 0))[:, None]  # faster than `max` along a short axis
         out = np.maximum(parts, top - self.most)
         return out if every else np.where(self.seen | ~np.isfinite(top), out, np.minimum(out, top))
+
+
+@dataclass(frozen=True, eq=False)
+class LimitedSensitivity(JoinedSensitivity):
+    """Of chosen families, whose parts are limited: a part at its limit follows that of the best class."""
+
+    family: BestOf
+    params: Params
+
+    @property
+    def moves(self) -> bool:
+        return any(limits is not None for limits in self.params.limits)
+
+    def moved(self, x: Reals, coef: np.ndarray) -> np.ndarray:
+        out, at = coef.copy(), 0
+        for f, params, cells, limits in self.family._each(self.params, x):
+            here = slice(at, at := at + cells.d)
+            if limits is None:
+                continue
+            parts = f.parts(params, cells)
+            among = np.where(limits.seen, parts, -np.inf)
+            top = among.argmax(axis=1)
+            bounded = limits.apply(parts) != parts
+            own = out[:, :, here]
+            lost = np.where(bounded, own, 0.0)
+            own -= lost
+            row, column = np.indices(top.shape)
+            own[row, top, column] += lost.sum(axis=1)
+        return out
 
 
 def _limited_sum(family: Any, p: Any, x: Reals, limits: Limits) -> np.ndarray:

@@ -26,6 +26,7 @@ from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.linear import LinearScores
 from deciban.estimation.parameters import joined
+from deciban.estimation.sensitivity import JoinedSensitivity
 from deciban.tallies import Bundle
 
 
@@ -160,6 +161,13 @@ class Product(Family):
                 blocks[b] = Codes(np.where(alone, -1, codes).astype(np.int32))
                 lone |= alone.any(axis=1)
         return Mixed(tuple(blocks), x.n), lone
+
+    def sensitivity(self, t: Bundle, p: tuple) -> JoinedSensitivity | None:
+        each = [f.sensitivity(part, own) for f, own, part in zip(self.factors, p, t.parts, strict=True)]
+        known = [one for one in each if one is not None]
+        if len(known) < len(each):
+            return None
+        return JoinedSensitivity.of(known, self.columns, lambda x: x.blocks)
 
     def evidence(self, t: Bundle) -> np.ndarray:
         """log marginal likelihood (k,), if every factor has one."""

@@ -24,6 +24,7 @@ from deciban.estimation.fractions import Factors, missing_cells
 from deciban.estimation.linear import Linear, LinearScores
 from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_of_sample
+from deciban.estimation.sensitivity import Sensitivity
 
 DRAWN = 4096  # rows that show what a density ranges over
 MOST = 1e100  # of a hyper-parameter in a model file
@@ -147,6 +148,10 @@ class Family(ABC):
         raise DataError(
             f"the log likelihood of {type(self).__name__} has no gradient in closed form\n\nhint: leave out `gradient`"
         )
+
+    def sensitivity(self, t: Any, p: Any) -> Sensitivity | None:
+        """How `parts` depend on the training rows; p: the estimate of t. None: there is no closed form."""
+        return None
 
     def evidence(self, t: Any) -> np.ndarray | None:
         """log marginal likelihood (k,) of each class's rows; None: there is no closed form."""

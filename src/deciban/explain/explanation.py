@@ -24,12 +24,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from deciban import decision, display
-from deciban.errors import DataError
+from deciban.errors import DataError, UnavailableError
+from deciban.explain.error_bars import ErrorBars, Variances
 from deciban.plots import style
 
 PRIOR = "prior"  # what evidence is added to, unless a model calls it something else
@@ -61,6 +63,7 @@ class Explanation:
     start: str = PRIOR  # what `base` is: the prior; of a linear score "mean row", "intercept" (all cells 0), "baseline"
     target: str = ""  # what the classes are classes of, where it has a name
     library: str | None = None  # the dataframe library of the rows, for `to_frame`
+    bars: ErrorBars | None = None  # standard errors; None: they were not asked for
     _kind: ClassVar[str] = "columns"  # what evidence comes from
 
     @classmethod
@@ -78,6 +81,7 @@ class Explanation:
         rows: np.ndarray | None = None,
         target: str = "",
         library: str | None = None,
+        bars: ErrorBars | None = None,
     ) -> Explanation:
         """From log priors (k,) and the log likelihoods by column (n, k, d); `of` and `against` are labels, or None.
         `rows` are the labels of the rows, by default their numbers."""
@@ -88,7 +92,8 @@ class Explanation:
             )
         n = len(parts)
         labels, nothing = np.arange(n) if rows is None else rows, np.zeros(n, int)
-        some = cls(classes, tuple(columns), values, base, parts, labels, nothing, nothing, note, start, target, library)
+        own = note, start, target, library, bars
+        some = cls(classes, tuple(columns), values, base, parts, labels, nothing, nothing, *own)
         chosen = some.joint.argmax(axis=1) if of is None else some._places(of)
         rival = some._best_but(chosen) if against is None else some._places(against)
         if of is None:
@@ -140,6 +145,59 @@ class Explanation:
         joint = self.joint
         return np.exp(joint[np.arange(len(self)), self.chosen] - decision.log_evidence(joint))
 
+    # error bars
+
+    @cached_property
+    def _errors(self) -> Variances:
+        """Standard errors in decibans; of evidence that is infinite 0."""
+        if self.bars is None:
+            raise UnavailableError(
+                "this explanation has no error bars\n\nhint: ask for them, `model.explain(X, error='auto')`"
+            )
+        found = self.bars.of_pair(self.chosen, self.rival, len(self.classes))
+        with np.errstate(all="ignore"):
+            if np.isfinite(self.parts.sum() + self.base.sum()):
+                return found
+        both = (found.prior, self.prior), (found.columns, self.decibans), (found.total, self.total)
+        return Variances(*(np.where(np.isfinite(evidence), error, 0.0) for error, evidence in both))
+
+    @property
+    def prior_error(self) -> np.ndarray:
+        """Standard error of `prior`, (n,): 0 where the priors were given."""
+        return self._errors.prior
+
+    @property
+    def error(self) -> np.ndarray:
+        """Standard error of the evidence of each column, (n, d), in decibans.
+
+        >>> from deciban import CategoricalNB
+        >>> why = CategoricalNB().fit([[0], [0], [1], [1]], ["a", "a", "b", "b"]).explain([[0]], error="auto")
+        >>> why.decibans.round(1).tolist(), why.error.round(1).tolist()
+        ([[4.8]], [[4.5]])
+        """
+        return self._errors.columns
+
+    @property
+    def total_error(self) -> np.ndarray:
+        """Standard error of `total`, (n,). It is not the root of the sum of squares of the others: the evidence of
+        several columns depends on the same training rows."""
+        return self._errors.total
+
+    @property
+    def interval(self) -> np.ndarray:
+        """Interval of the evidence of each column, (n, d, 2)."""
+        return self._interval(self.decibans, self.error)
+
+    @property
+    def total_interval(self) -> np.ndarray:
+        """Interval of `total`, (n, 2)."""
+        return self._interval(self.total, self.total_error)
+
+    def _interval(self, evidence: np.ndarray, error: np.ndarray) -> np.ndarray:
+        assert self.bars is not None
+        half = self.bars.width * error
+        return np.stack([evidence - half, evidence + half], axis=-1)
+
     def __len__(self) -> int:
         return len(self.parts)
 
@@ -153,6 +211,7 @@ class Explanation:
             rows=self.rows[at],
             chosen=self.chosen[at],
             rival=self.rival[at],
+            bars=None if self.bars is None else self.bars.take(at),
         )
 
     # what one looks at
@@ -166,9 +225,11 @@ class Explanation:
         prior, evidence, total = one.prior[0], one.decibans[0], one.total[0]
         order = np.argsort(-np.abs(evidence), kind="stable")
         shown, rest = (order, order[:0]) if len(order) <= columns + 1 else (order[:columns], order[columns:])
-        lines = [display.EvidenceRow(self.start, "", prior)]
+        half = one._half_widths()
+        lines = [display.EvidenceRow(self.start, "", prior, half[0])]
         lines += [
-            display.EvidenceRow(self.columns[j], display.cell_text(self.values[row, j]), evidence[j]) for j in shown
+            display.EvidenceRow(self.columns[j], display.cell_text(self.values[row, j]), evidence[j], half[1][j])
+            for j in shown
         ]
         if len(rest):
             with np.errstate(invalid="ignore"):
@@ -179,7 +240,17 @@ class Explanation:
         name = f"{display.truncate(self.target, 40)} = " if self.target else ""
         probability = display.format_probability(float(one.probability[0]), left)
         verdict = f"odds {display.format_odds(total)}, P({name}{of}) = {probability}"
-        return display.EvidenceTable(f"row {self.rows[row]}: {name}{of} against {against}", lines, total, verdict)
+        title = f"row {self.rows[row]}: {name}{of} against {against}"
+        heading = "" if self.bars is None else self.bars.name
+        return display.EvidenceTable(title, lines, total, verdict, half[2], heading)
+
+    def _half_widths(self) -> tuple[float | None, Sequence[float | None], float | None]:
+        """Half the widths of the intervals of the first row: prior, columns, total; None without error bars."""
+        if self.bars is None:
+            return None, [None] * len(self.columns), None
+        each = self._errors
+        width = self.bars.width
+        return float(width * each.prior[0]), (width * each.columns[0]).tolist(), float(width * each.total[0])
 
     def text(self, rows: int = 3, columns: int = 10) -> str:
         """The first rows as aligned tables, each with its strongest columns."""
@@ -195,7 +266,10 @@ class Explanation:
 
     def _ends(self, rows: int) -> list[str]:
         more = len(self) - rows
-        return ([f"… and {more} more row{'s' * (more > 1)}"] if more > 0 else []) + ([self.note] if self.note else [])
+        notes = [self.note] if self.note else []
+        if self.bars is not None:
+            notes.append(self.bars.note)
+        return ([f"… and {more} more row{'s' * (more > 1)}"] if more > 0 else []) + notes
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as plain Python values, for JSON.
@@ -206,7 +280,9 @@ class Explanation:
             `target` (name of what is predicted, or None), `classes`, `note`, `start` (what evidence is counted from:
             "prior"; of linear scores "mean row", "intercept" or "baseline"), and `rows`, a list: for each row its `row`
             label, `of`, `against`, `probability` (of `of`), the decibans of the start, by its name, `columns`, by name:
-            `value` (None: missing) and `decibans`, and `total`. Infinite decibans are "inf" and "-inf".
+            `value` (None: missing) and `decibans`, and `total`. Infinite decibans are "inf" and "-inf". With error
+            bars, `level` and `error_note`, and in each row `error` and `interval` of columns, `total_error` and
+            `total_interval`.
 
         Examples
         --------
@@ -227,15 +303,38 @@ class Explanation:
                 self.start: plain(prior[i]),
                 "columns": {
                     self.columns[j]: {"value": plain_cell(self.values[i, j]), "decibans": plain(decibans[i, j])}
+                    | self._errors_of_column(i, j)
                     for j in self._own_columns(i)
                 },
                 "total": plain(total[i]),
+                **self._errors_of_row(i),
             }
             for i in range(len(self))
         ]
         classes = [plain(label) for label in self.classes]
-        head = {"target": self.target or None, "classes": classes, "note": self.note, "start": self.start}
+        head: dict[str, Any] = {
+            "target": self.target or None,
+            "classes": classes,
+            "note": self.note,
+            "start": self.start,
+        }
+        if self.bars is not None:
+            head |= {"level": float(self.bars.level), "error_note": self.bars.note}
         return head | {"rows": rows}
+
+    def _errors_of_column(self, i: int, j: int) -> dict[str, Any]:
+        """Standard error and interval of a column of a row, for `to_dict`; {} without error bars."""
+        if self.bars is None:
+            return {}
+        return {"error": plain(self.error[i, j]), "interval": [plain(end) for end in self.interval[i, j]]}
+
+    def _errors_of_row(self, i: int) -> dict[str, Any]:
+        """The same of the total, and the standard error of the start."""
+        if self.bars is None:
+            return {}
+        ends = [plain(end) for end in self.total_interval[i]]
+        start = f"{self.start}_error"
+        return {"total_error": plain(self.total_error[i]), "total_interval": ends, start: plain(self.prior_error[i])}
 
     def _own_columns(self, row: int) -> Sequence[int]:
         """The columns that a row has."""
@@ -248,8 +347,9 @@ class Explanation:
         Returns
         -------
         DataFrame
-            Columns `row`, `of`, `against`, `column`, `value`, `decibans`. The decibans of a row sum to its total. Where
-            the library has one type a column (polars, Arrow), cells of several types are texts.
+            Columns `row`, `of`, `against`, `column`, `value`, `decibans`, and with error bars `error`, `low`, `high`,
+            `total_error` (that of the row). The decibans of a row sum to its total. Where the library has one type a
+            column (polars, Arrow), cells of several types are texts.
 
         Examples
         --------
@@ -271,6 +371,11 @@ class Explanation:
             "value": values.ravel(),
             "decibans": np.column_stack([self.prior, self.decibans]).ravel(),
         }
+        if self.bars is not None:
+            prior = self._interval(self.prior, self.prior_error)[:, None]
+            low, high = np.moveaxis(np.concatenate([prior, self.interval], axis=1), 2, 0)
+            data["error"] = np.column_stack([self.prior_error, self.error]).ravel()
+            data |= {"low": low.ravel(), "high": high.ravel(), "total_error": np.repeat(self.total_error, d + 1)}
         if self.library in (None, "pandas"):
             return check_pandas().DataFrame(data)
         import narwhals.stable.v1 as nw

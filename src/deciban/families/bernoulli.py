@@ -30,6 +30,7 @@ from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import blocks, class_weight, set_own, weight
 from deciban.estimation.linear import Linear
 from deciban.estimation.parameters import Parameter, log_slope
+from deciban.estimation.sensitivity import PresenceShares
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, subtract
 
@@ -110,6 +111,12 @@ class Bernoulli(Family):
 
     def linear_terms(self, p: Params) -> Linear:
         return p.linear
+
+    def sensitivity(self, t: Sums, p: Params) -> PresenceShares:
+        present = np.asarray(t.total, dtype=np.float64)
+        return PresenceShares.from_counts(
+            present, np.broadcast_to(column(t.n), present.shape), self.alpha, self.tallied_cells
+        )
 
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)

@@ -27,6 +27,7 @@ from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import class_weight, set_own
 from deciban.estimation.linear import LinearScores, Term, zero_probabilities
 from deciban.estimation.parameters import Parameter, log_slope
+from deciban.estimation.sensitivity import LevelShares
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab
 from deciban.tallies.basic import subtract
@@ -109,6 +110,9 @@ class Categorical(Family):
             return super().cell_factors(t, p, x)
         codes = np.asarray(x.values)
         return Factors.from_quotients(self.quotients(t, p), np.where(codes < t.levels, codes, -1))
+
+    def sensitivity(self, t: Crosstab, p: Params) -> LevelShares:
+        return LevelShares.from_counts(t.table, t.offset, self.pseudo_counts(t))
 
     def leave_one_out(self, t: Crosstab, x: Codes, y, w, p=None) -> np.ndarray:
         """Log likelihoods with each row taken out of its own class's counts; alpha stays."""

@@ -26,6 +26,7 @@ from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, powers, remaining, set_own, weight
 from deciban.estimation.linear import Linear
+from deciban.estimation.sensitivity import LogRates
 from deciban.ops.packed import Packed
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, divide, subtract
@@ -124,6 +125,10 @@ class Exponential(Family):
         mass = self.shape * np.nan_to_num(self._mean(n.sum(axis=0), t.total.sum(axis=0))) + FLOOR
         after = self.shape + n
         return gammaln(after) - gammaln(self.shape) + self.shape * np.log(mass) - after * np.log(t.total + mass)
+
+    def sensitivity(self, t: Sums, p: Params) -> LogRates:
+        n = np.broadcast_to(column(t.n), t.total.shape)
+        return LogRates.of(p.rate, np.where(n > 0, n + self.shape, 0.0), times=True)
 
     def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
         return both_ways(self._evidences, t)

@@ -26,9 +26,11 @@ from deciban.estimation.family import Family
 from deciban.estimation.linear import LinearScores, quadratic_terms
 from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_around
+from deciban.estimation.sensitivity import LocationScale
 from deciban.gaussian import columns as normals
 from deciban.gaussian.columns import NormalColumns
 from deciban.tallies import Bundle, Moments, SharedTally
+from deciban.tallies.basic import column
 
 Params = NormalColumns
 
@@ -94,6 +96,11 @@ class Gaussian(Family):
         everything = everything if self.unweighted else None  # type: ignore[assignment]
         left = normals.leave_one_out_shared if self.shared else normals.leave_one_out
         return left(own, x, y, w, self.smoothing, self.ddof, everything, self.each)
+
+    def sensitivity(self, t: Moments | Bundle, p: Params) -> LocationScale | None:
+        if self.shared:
+            return None
+        return LocationScale.of(p.mean, p.scale, column(self.moments(t)[0].n))
 
     def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
         return normals.dependence_evidence(t)

@@ -33,6 +33,7 @@ from deciban.estimation import discretise
 from deciban.estimation.dependence import alphas_of, level_dependence_left_out, level_evidence
 from deciban.estimation.dirichlet import best_alpha, log_shares, own_held_out
 from deciban.estimation.family import Family
+from deciban.estimation.sensitivity import LevelShares
 from deciban.ops import cells as cell_ops
 from deciban.ops.packed import Packed
 from deciban.tallies import GridCounts
@@ -241,6 +242,14 @@ class Histogram(Family):
     def carrier_parts(self, p: Params, x: Reals) -> np.ndarray:
         values = np.asarray(x.values, dtype=np.float64)
         return np.stack([shape(values[:, j]) for j, shape in enumerate(p.shapes)], axis=1)
+
+    def sensitivity(self, t: GridCounts, p: Params) -> LevelShares:
+        def shared(counts: np.ndarray) -> np.ndarray:
+            for _ in range(self.smooth):
+                counts = shared_with_neighbours(counts, p.offset)
+            return counts
+
+        return LevelShares.from_counts(p.counts, p.offset, p.alpha, p.codes, shared if self.smooth else None)
 
     def leave_one_out(self, t: GridCounts, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
         """Cuts and alpha stay; the row is taken out of the counts."""

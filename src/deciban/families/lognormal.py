@@ -22,9 +22,11 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.estimation.family import Family
 from deciban.estimation.ranges import STEPS, values_around
+from deciban.estimation.sensitivity import JoinedSensitivity, LocationScale
 from deciban.gaussian import columns as normals
 from deciban.gaussian.columns import NormalColumns, logs
 from deciban.tallies import Moments
+from deciban.tallies.basic import column
 
 Params = NormalColumns
 
@@ -53,6 +55,10 @@ class Lognormal(Family):
 
     def leave_one_out(self, t: Moments, x: Reals, y, w, p=None) -> np.ndarray:
         return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof, each=True)
+
+    def sensitivity(self, t: Moments, p: Params) -> JoinedSensitivity:
+        own = LocationScale.of(p.mean, p.scale, column(t.n))
+        return JoinedSensitivity.of([own], [range(t.d)], lambda x: [logs(x)])
 
     def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
         return normals.dependence_evidence(t)

@@ -28,6 +28,7 @@ from deciban.estimation.leave_one_out import log_factorials, log_left, row_total
 from deciban.estimation.linear import Linear
 from deciban.estimation.parameters import Parameter, log_slope
 from deciban.estimation.ranges import counts_up_to
+from deciban.estimation.sensitivity import WordShares
 from deciban.tallies import Sums
 from deciban.tallies.basic import divide, subtract
 
@@ -121,6 +122,9 @@ class Multinomial(Family):
 
     def linear_terms(self, p: Params) -> Linear:
         return p.linear
+
+    def sensitivity(self, t: Sums, p: Params) -> WordShares:
+        return WordShares.from_counts(np.asarray(t.total, dtype=np.float64), self.alpha)
 
     def leave_one_out(self, t: Sums, x: Reals | Counts, y, w, p=None) -> np.ndarray:
         out = self.loglik(self.estimate(t), x)

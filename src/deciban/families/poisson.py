@@ -26,6 +26,7 @@ from deciban.estimation.leave_one_out import blocks, log_factorials, log_left, r
 from deciban.estimation.linear import Linear
 from deciban.estimation.parameters import Parameter, log_slope
 from deciban.estimation.ranges import counts_up_to
+from deciban.estimation.sensitivity import LogRates
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, divide, subtract
 
@@ -109,6 +110,9 @@ class Poisson(Family):
         rates = divide(subtract(t.total.sum(axis=1)[y], events if w is None else events * w) + x.d * self.shape, seen)
         own = log_left(t.total, self.shape, x, y, w) - events * np.log(np.where(seen > 0, seen, 1.0)) - rates
         return np.where(seen > 0, own, np.where(events > 0, -np.inf, 0.0))
+
+    def sensitivity(self, t: Sums, p: Params) -> LogRates:
+        return LogRates.of(p.rate, np.where(column(t.n) > 0, t.total + self.shape, 0.0), times=False)
 
     def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
         """Evidences under the family's Gamma(shape, exposure) prior of each rate."""

@@ -27,6 +27,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, moments_left, not_in_sums, row_sums, set_own, weight
+from deciban.estimation.sensitivity import JoinedSensitivity, LocationScale
 from deciban.gaussian import columns as normals
 from deciban.gaussian.leave_one_out import DEEP, GivenPrior, cached_plan, students
 from deciban.ops import leave_one_out
@@ -194,6 +195,12 @@ class Student(Family):
 
     def evidence_by_column(self, t: Moments, p: Params | None) -> np.ndarray:
         return both_ways(self._evidences, t)
+
+    def sensitivity(self, t: Moments, p: Params) -> JoinedSensitivity:
+        n, df = np.broadcast_to(column(t.n), p.loc.shape), np.broadcast_to(p.df, p.loc.shape)
+        rows = np.where(n > 0, np.maximum(n, df), 0.0)  # the prior counts as rows
+        own = LocationScale.of(p.loc, 1.0 / p.scale, rows, df)
+        return JoinedSensitivity.of([own], [range(t.d)], lambda x: [self._read(x)])
 
     def tallied_cells(self, x: Reals | Counts) -> np.ndarray:
         return self._read(x).dense()

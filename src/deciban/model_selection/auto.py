@@ -294,11 +294,25 @@ class AutoClassifier(Ensemble):
         kept = [name for name in frames.names(X) if name not in self.dropped_columns_]
         return X if len(kept) == len(frames.names(X)) else select_columns(X, kept)
 
-    def explain(self, X, *, of=None, against=None, priors=None, form="decibans") -> Any:
-        if "models_" in self.__dict__ and len(self.models_) == 1 and isinstance(self._members()[0], OwnMember):
+    def explain(
+        self, X, *, of=None, against=None, priors=None, form="decibans", error=None, level=0.9, training=None
+    ) -> Any:
+        more = {} if error is None else {"error": error, "level": level, "training": training}
+        if self._is_one_model():
             priors = self.priors if priors is None else priors
-            return self.models_[0].explain(self._read(X), of=of, against=against, priors=priors, form=form)
-        return super().explain(X, of=of, against=against, priors=priors, form=form)
+            return self.models_[0].explain(self._read(X), of=of, against=against, priors=priors, form=form, **more)
+        return super().explain(X, of=of, against=against, priors=priors, form=form, **more)
+
+    def predict_interval(self, X, *, level=0.9, error="auto", training=None, priors=None) -> np.ndarray:
+        more = {"level": level, "error": error, "training": training}
+        if self._is_one_model():
+            priors = self.priors if priors is None else priors
+            return self.models_[0].predict_interval(self._read(X), priors=priors, **more)
+        return super().predict_interval(X, priors=priors, **more)
+
+    def _is_one_model(self) -> bool:
+        """Whether the answer is that of one model, which is ours."""
+        return "models_" in self.__dict__ and len(self.models_) == 1 and isinstance(self._members()[0], OwnMember)
 
     def _ignore_columns(self, names: Sequence[str]) -> None:
         self.dropped_columns_ = {**self.dropped_columns_, **dict.fromkeys(names, "is not used")}

@@ -25,11 +25,13 @@ from deciban import decision, ops
 from deciban.data.blocks import Block, Counts, Reals
 from deciban.decision import check_priors
 from deciban.errors import DataError
+from deciban.explain.error_bars import Errors, Variances
 from deciban.models.posterior import check_size
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind, ArrayReader
 
 FLOAT = np.dtype(np.float64)
+ROWS = 1 << 21  # numbers that are held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +128,10 @@ class LogisticPosterior:
     def block_of(self, columns: list[np.ndarray]) -> Block:
         return self.reader.block_of(columns)
 
-    def evidence(self, X: Any, baseline: Any = 0) -> LogisticEvidence:
+    def evidence(self, X: Any, baseline: Any = 0, x: Block | None = None) -> LogisticEvidence:
         """coef · (x − baseline) by column. baseline: a row, 0, or None for the mean of the training rows (0 if these
-        were sparse)."""
-        x = self.reader.read(X)
+        were sparse). x: X as a block, if it was read."""
+        x = self.block(X) if x is None else x
         assert isinstance(x, Reals | Counts)
         check_size(x.n, len(self.classes), x.d)
         cells, coef, bias = x.dense(), self.coef, self.bias
@@ -146,6 +148,18 @@ class LogisticPosterior:
         shown = cells if self.reader.coding is None else self.reader.cells(X, x)
         return LogisticEvidence(bias, parts, self.columns, shown, start)
 
+    def block(self, X: Any) -> Block:
+        """Rows as the model reads them."""
+        return X if isinstance(X, Block) else self.reader.read(X)
+
+    def errors(self, x: Block, laplace: Any, baseline: Any = 0) -> CoefficientErrors:
+        """Standard errors of the evidence of rows, counted from this baseline, by a Laplace posterior."""
+        assert isinstance(x, Reals | Counts)
+        at, _ = self._start(baseline)
+        row = np.zeros(x.d) if at is None else check_baseline(at, x.d)
+        shown = np.asarray(self.reader.shown_parts(np.eye(x.d)[None])[0] != 0).argmax(axis=1)
+        return CoefficientErrors(LAPLACE, x, row, np.asarray(laplace.covariance), laplace.intercept, shown)
+
     def scale_evidence(self, x: Block) -> tuple[LogisticEvidence, str]:
         found = self.evidence(x, None)
         return found, found.start
@@ -156,6 +170,41 @@ class LogisticPosterior:
             return means, "mean row"
         zero = baseline is None or (np.ndim(baseline) == 0 and baseline == 0)
         return (None, "intercept") if zero else (baseline, "baseline")
+
+
+LAPLACE = "from the Laplace posterior of the coefficients"
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientErrors(Errors):
+    """By the covariance of the coefficients. Class c has the coefficients θ_c − θ_0, the intercept in front."""
+
+    note: str
+    x: Reals | Counts
+    row: np.ndarray  # (d,), the baseline
+    covariance: np.ndarray  # ((k − 1) p, (k − 1) p)
+    intercept: bool
+    shown: np.ndarray  # (d,), the number of the column that each is shown as
+
+    def variances(self, at: np.ndarray, coef: np.ndarray) -> Variances:
+        n, d, m = len(at), len(self.row), coef.shape[1] - 1
+        p, first = d + self.intercept, int(self.intercept)
+        covariance = self.covariance.reshape(m, p, m, p)
+        columns = np.zeros((n, int(self.shown.max(initial=-1)) + 1))
+        own = covariance[:, first:, :, first:] * (self.shown[:, None] == self.shown)[:, None, :]
+        total, start = np.empty(n), np.empty(n)
+        for some in np.array_split(np.arange(n), max(1, n * m * p // ROWS)):
+            cells = self.x.take(at[some]).dense()
+            weight = coef[some, 1:]
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts = (weight[:, :, None] * (cells - self.row)[:, None, :]).reshape(len(some), -1)
+                each = ((parts @ own.reshape(m * d, m * d)) * parts).reshape(len(some), m, d).sum(axis=1)
+                np.add.at(columns, (some[:, None], self.shown), each)
+                for out, row in ((total, cells), (start, np.broadcast_to(self.row, cells.shape))):
+                    row = np.column_stack([np.ones(len(row)), row]) if first else row
+                    whole = (weight[:, :, None] * row[:, None, :]).reshape(len(some), -1)
+                    out[some] = np.einsum("np,np->n", whole @ self.covariance, whole)
+        return Variances(start, columns, total)
 
 
 class LogisticEvidence(NamedTuple):

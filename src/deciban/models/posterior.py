@@ -290,13 +290,18 @@ class Posterior:
         plain = self.scores if isinstance(self.scores, FamilyScores) else self.scores.plain
         return self.reader.candidates(plain.family.grid(plain.params, len(self.classes)))
 
+    def block(self, X: Any) -> Block:
+        """Rows as the model reads them."""
+        return X if isinstance(X, Block) else self.reader.read(X)
+
     def block_of(self, columns: list[np.ndarray]) -> Block:
         """Columns of candidate values, all of one length, as rows that `evidence` takes too."""
         return self.reader.block_of(columns)
 
-    def evidence(self, X: Any) -> Evidence:
-        """Scores by column. If the score is not a sum over columns, all columns have one part together."""
-        x = X if isinstance(X, Block) else self.reader.read(X)
+    def evidence(self, X: Any, x: Block | None = None) -> Evidence:
+        """Scores by column. If the score is not a sum over columns, all columns have one part together. x: X as a
+        block, if it was read."""
+        x = self.block(X) if x is None else x
         check_size(x.n, len(self.classes), x.d)
         self._check_codes(x.rows(0, x.n), x)
         x = x.rows(0, x.n)
@@ -463,9 +468,9 @@ def _joined_cells(cells: np.ndarray) -> np.ndarray:
 class JointPosterior(Posterior):
     """By scores with joint tables, each of which has a line of its own in explanations."""
 
-    def evidence(self, X: Any) -> Evidence:
-        found = super().evidence(X)
-        x = X if isinstance(X, Block) else self.reader.read(X)
+    def evidence(self, X: Any, x: Block | None = None) -> Evidence:
+        x = self.block(X) if x is None else x
+        found = super().evidence(X, x)
         tables = self.scores.tables  # type: ignore[union-attr]
         check_size(x.n, len(self.classes), x.d + len(tables.chosen.together))
         joint = self.scores.joint_parts(x.rows(0, x.n))  # type: ignore[union-attr]
@@ -518,10 +523,10 @@ class AveragedPosterior(Posterior):
             out[rows] = averaged(scores[rows], some, prior[rows], calibration)
         return out
 
-    def evidence(self, X: Any) -> Evidence:
+    def evidence(self, X: Any, x: Block | None = None) -> Evidence:
         """Scores by column, with the effect of averaging over missing levels as one more part."""
-        found = super().evidence(X)
-        x = X if isinstance(X, Block) else self.reader.read(X)
+        x = self.block(X) if x is None else x
+        found = super().evidence(X, x)
         with np.errstate(invalid="ignore"):
             rest = np.nan_to_num(self._of(x.rows(0, x.n)) - (found.base + found.parts.sum(axis=2)))
         rest -= rest.mean(axis=1, keepdims=True)  # a term that all classes share is no evidence

@@ -55,6 +55,12 @@ class Scale:
     decibans: np.ndarray  # (m,)
     labels: tuple[str, ...] | None  # of levels; None for numbers
     ticks: tuple[np.ndarray, ...]  # places of round numbers in `values`: few of them, more, many …
+    halves: np.ndarray | None = None  # (m,), half the widths of intervals of the decibans; None: without
+
+    def at(self, places: np.ndarray, labels: tuple[str, ...]) -> Scale:
+        """Some of the values, as levels."""
+        halves = None if self.halves is None else self.halves[places]
+        return Scale(self.name, self.values[places], self.decibans[places], labels, (), halves)
 
     @property
     def span(self) -> float:
@@ -88,8 +94,17 @@ def round_ticks(low: float, high: float, count: int) -> np.ndarray:
     return np.round(at, 12 - int(np.floor(np.log10(max(abs(low), abs(high), 1e-300))))) + 0.0  # no −0
 
 
-def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None, values: Any = None, levels=None):
-    """All columns of a model as scales for `of` (by default the second class) against another (the first one)."""
+def scales_of(
+    model: Any,
+    of: Any = None,
+    against: Any = None,
+    names: Any = None,
+    values: Any = None,
+    levels: Any = None,
+    errors: Mapping[str, Any] | None = None,
+) -> Scales:
+    """All columns of a model as scales for `of` (by default the second class) against another (the first one); with
+    `errors` (the arguments `error`, `level`, `training` of `explain`) intervals of their values."""
     own = own_posterior(model)
     classes = np.asarray(model.classes_)
     a, b = _pair(classes, of, against)
@@ -105,10 +120,20 @@ def scales_of(model: Any, of: Any = None, against: Any = None, names: Any = None
         prior, parts, start = _weigh(own, a, b, [axis[0] for axis in axes])
     else:
         prior, parts, start = _linear(model, a, b, axes)
-    out = [
-        stepped(Scale(name, at, parts[j], _labels(name, at, levels), ticks))
-        for j, (name, (at, ticks)) in enumerate(zip(called, axes, strict=True))
-    ]
+    halves = None
+    if errors is not None:
+        if own is None or not own.anchored:
+            raise DataError(
+                f"the scales of this {type(model).__name__} have no place that evidence is counted from, so that they "
+                "have no intervals\n\nhint: leave out `error`; `explain(X, error='auto')` counts from the mean row"
+            )
+        most = max(1, *(len(axis[0]) for axis in axes))
+        block = own.block_of([_stretch(axis[0], most) for axis in axes])
+        halves = model._half_widths(block, a, b, **errors)
+    out = []
+    for j, (name, (at, ticks)) in enumerate(zip(called, axes, strict=True)):
+        own_halves = None if halves is None else halves[: len(at), j]
+        out.append(stepped(Scale(name, at, parts[j], _labels(name, at, levels), ticks, own_halves)))
     return Scales(tuple(out), prior, classes[a], classes[b], classes, start)
 
 
@@ -124,11 +149,11 @@ def stepped(scale: Scale) -> Scale:
         ends = np.r_[starts[1:], len(scale.values)] - 1
         runs = zip(scale.values[starts], scale.values[ends], strict=True)
         labels = [f"{a:g}" if a == b else f"{a:g}–{b:g}" for a, b in runs]
-        return Scale(scale.name, scale.values[starts], scale.decibans[starts], tuple(labels), ())
+        return scale.at(starts, tuple(labels))
     cuts = (scale.values[starts[1:] - 1] + scale.values[starts[1:]]) / 2
     cells = [f"{cut:.{max(0, 2 - int(np.floor(np.log10(np.ptp(scale.values)))))}f}" for cut in cuts]
     labels = [f"< {cells[0]}", *(f"{a}–{b}" for a, b in pairwise(cells)), f"≥ {cells[-1]}"] if cells else ["any"]
-    return Scale(scale.name, scale.values[starts], scale.decibans[starts], tuple(labels), ())
+    return scale.at(starts, tuple(labels))
 
 
 def strongest(scales: Scales, most: int) -> Scales:
@@ -326,6 +351,7 @@ def _free(taken: dict, tier: int, at: float, label: str, points: float, size: fl
 
 
 SMALL = 8  # points of a tick's label
+WHISKERS = 3  # lines of intervals under a scale
 LINE = 0.165  # inches of a line of such labels
 TOTAL = 35.0  # decibans that the ruler of totals reaches to: 0.0003 … 0.9997
 
@@ -340,6 +366,9 @@ def nomogram(
     values: Any = None,
     columns: int = 15,
     limit: float = 50.0,
+    error: Any = None,
+    level: float = 0.9,
+    training: Any = None,
     ax: Any = None,
 ) -> Any:
     """Nomogram of a model for a pair of classes: one scale of decibans per column, to be added by hand.
@@ -367,6 +396,8 @@ def nomogram(
         Number of columns, those with the widest scales.
     limit : float, default 50.0
         Largest evidence that is drawn, in decibans; an arrow marks a scale that continues.
+    error, level, training
+        Whiskers of the values with a number or name: intervals of their evidence, as in `explain`.
     ax : matplotlib axes, optional
         Where to draw; by default a new figure.
 
@@ -383,7 +414,8 @@ def nomogram(
     ['decibans', 'meeting', 'prize', 'total', 'P(spam)']
     """
     import_pyplot()  # the scales need matplotlib, too
-    whole = scales_of(model, of, against, names, values, levels)
+    errors = None if error is None or error is False else {"error": error, "level": level, "training": training}
+    whole = scales_of(model, of, against, names, values, levels, errors)
     some = strongest(whole, columns)
     return _Nomogram(some, whole, limit, ax).draw(type(model).__name__)
 
@@ -397,6 +429,13 @@ class _Nomogram:
             limit = min(limit, 1.3 * max(np.abs(everything[np.isfinite(everything)]).max(initial=0.0), 4.0))
         self.shown, self.whole, self.limit = shown, whole, limit
         reach = [np.clip(scale.decibans, -limit, limit) for scale in shown.scales if len(scale.decibans)]
+        most = max((np.ptp(ends) for ends in reach), default=0.0) / 2  # an interval may be wider than the scales
+        self.room = 0.0
+        for scale in shown.scales:
+            if scale.halves is not None and len(scale.decibans):
+                at, half = np.clip(scale.decibans, -limit, limit), np.minimum(scale.halves, most)
+                reach += [np.clip(at - half, -limit, limit), np.clip(at + half, -limit, limit)]
+                self.room = 0.3 * WHISKERS + 0.2
         ends = np.concatenate([*reach, [-1.0, 1.0]])
         pad = 0.03 * np.ptp(ends)
         self.low, self.high = float(ends.min() - pad), float(ends.max() + pad)
@@ -407,14 +446,15 @@ class _Nomogram:
     def draw(self, title: str) -> Any:
         plt = import_pyplot()
         rows = self._placed(self._width(plt))
-        heights = [1.6 + above + below for _, _, (above, below) in rows]
+        heights = [1.6 + above + below + self.room for _, _, (above, below) in rows]
         if self.ax is None:
             _, self.ax = plt.subplots(figsize=(self.wide, LINE * (sum(heights) + 11.0) + 0.9), layout="constrained")
         self._ruler()
         for scale, placed, (above, below) in rows:
             self.y += 1.1 + above
             self._scale(scale, placed)
-            self.y += 0.5 + below
+            self._whiskers(scale, placed, below)
+            self.y += 0.5 + below + self.room
         self._bottom()
         self._finish(title)
         return self.ax
@@ -495,6 +535,21 @@ class _Nomogram:
             if beyond.any():
                 self.ax.plot(edge, self.y, marker, ms=6, color=_side(edge), zorder=4, gid="beyond")
 
+    def _whiskers(self, scale: Scale, placed: list[Placed], below: int) -> None:
+        """The intervals of values that have a name or number, under the labels of the scale."""
+        if scale.halves is None:
+            return
+        for number, p in enumerate(sorted((p for p in placed if p.label), key=lambda p: p.at)):
+            i = int(np.argmin(np.abs(np.clip(scale.decibans, -self.limit, self.limit) - p.at)))
+            half, y = float(scale.halves[i]), self.y + below * 0.95 + 0.3 * (number % WHISKERS + 1) + 0.15
+            if not np.isfinite(scale.decibans[i]) or half <= 0:
+                continue
+            ends = np.array([p.at - half, p.at + half])
+            self.ax.plot(np.clip(ends, self.low, self.high), [y, y], color=_side(p.at), lw=0.8, gid="whisker")
+            inside = ends[(ends >= self.low) & (ends <= self.high)]  # an interval that continues has no mark at its end
+            self.ax.plot(inside, np.full(len(inside), y), "|", color=_side(p.at), ms=4.0)
+            self.ax.plot(p.at, y, "o", color=_side(p.at), ms=2.0)
+
     def _draw_ends(self, ends: list[Placed]) -> None:
         """The numbers at both ends of a short scale, the left one first."""
         pad = 4.0 / self.scale_of
@@ -556,13 +611,14 @@ class _Nomogram:
         ax.tick_params(axis="y", length=0)
         ax.spines[:].set_visible(False)
         left = len(self.whole.scales) - len(self.shown.scales)
+        whiskers = ["whiskers: intervals of the values"] * any(s.halves is not None for s in self.shown.scales)
         notes = [f"{self.whole.start} {self.whole.prior:+.1f} decibans, counted in the probability".replace("-", "−")]
         if len(self.whole.classes) > 2:
             notes.append(f"P is of {self.shown.of} and {self.shown.against} alone")
         if left:
             widest = max(scale.span for scale in sorted(self.whole.scales, key=lambda s: -s.span)[-left:])
             notes.append(f"{left} more column{'s' * (left > 1)}, none wider than {widest:.1f} decibans")
-        ax.set_xlabel(" · ".join(notes), fontsize=SMALL, loc="left")
+        ax.set_xlabel(" · ".join(notes + whiskers), fontsize=SMALL, loc="left")
         ax.set_title(f"{title}: {self.shown.of} against {self.shown.against}", loc="left", fontsize=11)
 
 

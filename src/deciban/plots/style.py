@@ -28,6 +28,7 @@ from deciban.display import (
     EvidenceRow,
     EvidenceTable,
     format_decibans,
+    format_half_width,
     truncate,
 )
 from deciban.errors import DataError
@@ -112,7 +113,13 @@ def waterfall_steps(account: EvidenceTable) -> list[tuple[EvidenceRow, float, fl
         stop = at + line.decibans if np.isfinite(line.decibans) else line.decibans
         out.append((line, at, stop))
         at = stop
-    return [*out, (EvidenceRow("total", "", account.total), 0.0, account.total)]
+    return [*out, (EvidenceRow("total", "", account.total, account.total_half), 0.0, account.total)]
+
+
+def whisker(line: EvidenceRow, stop: float) -> tuple[float, float]:
+    """The ends of the interval around the end of a bar."""
+    half = line.half or 0.0
+    return stop - half, stop + half
 
 
 def waterfall(account: EvidenceTable, ax: Any = None) -> Any:
@@ -121,8 +128,10 @@ def waterfall(account: EvidenceTable, ax: Any = None) -> Any:
     bars = waterfall_steps(account)
     if ax is None:
         _, ax = plt.subplots(figsize=(7.5, 1.5 + 0.34 * len(bars)), layout="constrained")
-    ends = np.array([end for _, start, stop in bars for end in (start, stop)])
+    ends = np.array([end for line, start, stop in bars for end in (start, *whisker(line, stop), stop)])
     low, high = _limits(ends[np.isfinite(ends)], bool(np.isneginf(ends).any()), bool(np.isposinf(ends).any()))
+    if account.heading:  # numbers with an interval are longer
+        low, high = low - 0.05 * (high - low), high + 0.08 * (high - low)
     pad = (high - low) * 0.012
     for place, (line, start, stop) in enumerate(bars):
         last = place == len(bars) - 1
@@ -131,11 +140,15 @@ def waterfall(account: EvidenceTable, ax: Any = None) -> Any:
         colour = POSITIVE if up else NEGATIVE
         hatch = None if np.isfinite(stop) else "///"
         ax.barh(place, end - start, left=start, height=0.62, color=colour, hatch=hatch, edgecolor="white", lw=0.5)
-        side = max(start, end) + pad, "left"
-        if not up and end - low > 0.12 * (high - low):
-            side = end - pad, "right"
+        reach = np.clip(whisker(line, stop) if np.isfinite(stop) else (end, end), low, high)
+        if reach[0] < reach[1]:
+            ax.errorbar(end, place, xerr=[[end - reach[0]], [reach[1] - end]], color=TEXT_COLOUR, lw=1.0, capsize=3)
+        side = max(start, end, reach[1]) + pad, "left"
+        if not up and min(end, reach[0]) - low > 0.12 * (high - low):
+            side = min(end, reach[0]) - pad, "right"
         weight = "bold" if last else "normal"
-        mark = format_decibans(line.decibans).replace("-", "−")
+        both = format_decibans(line.decibans), format_half_width(line.decibans, line.half)
+        mark = " ".join(both).strip().replace("-", "−")
         ax.text(side[0], place, mark, ha=side[1], va="center", fontsize=9, color=TEXT_COLOUR, weight=weight)
         if place < len(bars) - 2:  # where the next bar starts
             ax.plot([end, end], [place + 0.31, place + 0.69], color="#888888", lw=0.8)
@@ -156,7 +169,8 @@ def _finish(ax: Any, bars: list, account: EvidenceTable, low: float, high: float
     names = [truncate(f"{line.name} = {line.value}" if line.value else line.name, 44) for line, _, _ in bars]
     ax.set_yticks(range(len(bars)), names)
     ax.get_yticklabels()[-1].set_fontweight("bold")
-    ax.set(xlim=(low, high), ylim=(len(bars) - 0.4, -0.6), xlabel="decibans")
+    label = f"decibans; whiskers: {account.heading.removeprefix('± ')} intervals" if account.heading else "decibans"
+    ax.set(xlim=(low, high), ylim=(len(bars) - 0.4, -0.6), xlabel=label)
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "right"]].set_visible(False)
     above = ax.secondary_xaxis("top")
