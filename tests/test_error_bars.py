@@ -133,7 +133,7 @@ def refitted(truth, table, some):
 def coverage(model, X, y, n: int, samples: int, kind: str) -> tuple[float, float]:
     """Shares of the intervals of columns, and of totals, that contain the evidence by all rows."""
     rng, truth = np.random.default_rng(0), model.fit(X, y)
-    table, _ = truth._table_of(X, y)
+    table, _ = truth._table_of(truth._fitted_state(), X, y, None)
     asked = X.iloc[:30]
     why = truth.explain(asked)
     pair = {"of": truth.classes_[why.chosen], "against": truth.classes_[why.rival], "error": kind}
