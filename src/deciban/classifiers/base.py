@@ -616,7 +616,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         >>> model.predict_proba([[2.0]]).round(2).tolist()
         [[0.82, 0.18]]
         >>> model.predict_interval([[2.0]], level=0.5).round(2).tolist()
-        [[[0.47, 0.96], [0.04, 0.53]]]
+        [[[0.46, 0.96], [0.04, 0.54]]]
         """
         width, posterior = interval_width(level), self._posterior(priors)
         errors, x = self._errors(X, posterior, check_kind(error), training, priors is not None)
