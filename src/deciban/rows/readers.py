@@ -332,7 +332,7 @@ class ColumnReader:
         reader = replace(self, schema=None, names=None, library=None, ignored=(), target=target) if first else self
         columns, n, new, names, library = reader._columns(X, reader.least if first else 1)
         called, labels = getattr(y, "name", None), read_labels(y, reader.model)
-        check_consistent_length(range(n), labels.values if isinstance(labels, Column) else labels)
+        check_length(n, labels)
         if first:
             reader = replace(reader, schema=reader.make(columns), names=names, library=library)
         else:
@@ -494,7 +494,7 @@ class TableReader(ArrayReader):
             return super().training(X, y, first)
         columns, n, new = self._columns(rows, self.least if first else 1)
         found = read_labels(labels, self.model)
-        check_consistent_length(range(n), found.values if isinstance(found, Column) else found)
+        check_length(n, found)
         reader, notes = self, list[str]()
         if first:
             weights = inputs.weights(w, np.zeros(n))
@@ -643,6 +643,8 @@ class TableReader(ArrayReader):
 
 def read_labels(y: Any, model: str) -> np.ndarray | Column:
     """Labels of any library and type as an array (a series of texts as levels); missing labels raise an error."""
+    if type(y) is np.ndarray and y.ndim == 1 and len(y) and y.dtype.kind in "iub":
+        return y
     texts = frames.texts(y)
     if texts is not None and len(texts.values) and texts.values.min() >= 0:
         return texts
@@ -669,6 +671,13 @@ def read_labels(y: Any, model: str) -> np.ndarray | Column:
     return y
 
 
+def check_length(n: int, labels: np.ndarray | Column) -> None:
+    """Raise an error if there are not as many labels as rows."""
+    given = labels.values if isinstance(labels, Column) else labels
+    if len(given) != n:  # scikit-learn's check of its own takes long
+        check_consistent_length(range(n), given)
+
+
 def named_columns(
     X: Any, known: Sequence | None, least: int, model: str, unread: Sequence = ()
 ) -> tuple[list[Column], list[str], list[str]]:
@@ -690,6 +699,8 @@ def named_columns(
 
 def array_columns(checked: Any, X: Any, first: bool, least: int) -> tuple[list[Column], int]:
     """(columns of an array or of lists, number of rows), after scikit-learn's checks of this stand-in."""
+    if inputs.is_ready(X) and len(X) >= least and (first or inputs.has_same_columns(checked, X)):
+        return frames.columns(X, threads.in_threads), len(X)
     if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":
         X = np.array(X, dtype=object)  # in a mixed list, numbers stay numbers
     X = validate_data(checked, X, reset=first, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
