@@ -319,7 +319,8 @@ class LevelsAndWords(Family):
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.zeros((len(y), len(p.others) + len(p.texts)), dtype=np.int64)
-        out[:, list(p.others)] = self.levels.sample(p.levels, y, rng)
+        if p.others:
+            out[:, list(p.others)] = self.levels.sample(p.levels, y, rng)
         for j, one in p.texts.items():
             u = rng.random((len(y), 1)) * one.below[y][:, -1:]
             out[:, j] = np.minimum((u >= one.below[y]).sum(axis=1), one.below.shape[1] - 1)
