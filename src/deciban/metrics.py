@@ -98,7 +98,7 @@ def hits(y: np.ndarray, proba: np.ndarray) -> np.ndarray:
 def expected_calibration_error(
     y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None, bins: int = 15, equal_mass: bool = False
 ) -> float:
-    """Mean over rows of |share of hits − mean confidence| in the row's bin, of the most probable class.
+    """Mean over rows of `|share of hits − mean confidence|` in the row's bin, of the most probable class.
 
     Bins cut the confidence 0 … 1 into pieces of even width, or hold even numbers of rows (`equal_mass`; rows of one
     confidence stay together).

@@ -540,7 +540,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return np.ascontiguousarray(coef), bias
 
     def decision_function(self, X) -> np.ndarray:
-        """x · coef_ + intercept_: (n, k), or (n,) for two classes. Of more than two classes they are the
+        """`x · coef_ + intercept_`: (n, k), or (n,) for two classes. Of more than two classes they are the
         `discriminant_scores`, with solver="svd" less a term that all classes share: scores about the overall mean."""
         if self.solver != "svd":
             return super().decision_function(X)

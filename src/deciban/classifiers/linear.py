@@ -281,7 +281,7 @@ class LeastSquaresClassifier(LinearUnit):
         "exact": the minimum in one step. "gradient": θ ← θ + α Σ (y − θ·x) x over all rows. "online": row by row, in
         their order.
     learning_rate : float or None
-        α of "gradient" and "online". None: 1 / Σ |x|² and 1 / the largest |x|², with which they do not diverge.
+        α of "gradient" and "online". None: `1 / Σ |x|²` and 1 / the largest `|x|²`, with which they do not diverge.
     init : array of shape (d + 1,) or (k, d + 1), or None
         Where the rules start: coefficients and then the intercept, for each class if there are more than two; (d,) or
         (k, d) without intercepts. None: zeros.
@@ -408,7 +408,7 @@ class Perceptron(LinearUnit):
     n_iter_ : int
         Number of passes.
     history_ : History
-        With history=True: coefficients, objective (the sum of |θ·x| over the rows in error), length of its gradient and
+        With history=True: coefficients, objective (the sum of `|θ·x|` over the rows in error), length of its gradient and
         of the step, at the start and after each pass.
     n_features_in_ : int
         Number of columns.

@@ -127,7 +127,7 @@ class LogisticRegression(Classifier):
         Has no effect, as in scikit-learn; see `deciban.threads`.
     learning_rate : float or None
         α of solver "online", and of "gradient" with line_search=False, where a step is α times the gradient of the
-        log-likelihood, a sum over rows. None: the other solvers choose their steps; "online" takes 1 / the largest |x|²
+        log-likelihood, a sum over rows. None: the other solvers choose their steps; "online" takes 1 / the largest `|x|²`
         of the rows that it is given (1 counted for the intercept).
     line_search : bool
         False: solver "gradient" is θ ← θ + α ∇l, and "newton" θ ← θ − H⁻¹ ∇, as they are, from zeros or `init`. They
