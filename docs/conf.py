@@ -35,7 +35,6 @@ default_role = "literal"
 nitpicky = False
 language = "en"
 show_warning_types = True
-suppress_warnings = ["toc.empty_glob"]  # pages of the guide that may be there
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4

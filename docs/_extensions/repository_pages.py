@@ -2,6 +2,7 @@
 
 A page here that holds nothing but a title and a link to such a file is replaced by the file. Links between files of the
 repository, which a code host follows, become links between pages; those to files that are no page become plain text.
+A line `page?` in a list of pages stands for a page that may be there.
 """
 
 import os
@@ -19,6 +20,7 @@ PAGES = {  # file of the repository → page of the site
 }
 PAGES["bench/README.md"] = "benchmarks/speed"
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^()\s]+)\)")
+OPTIONAL = re.compile(r"^(\S+)\?$", re.MULTILINE)  # `page?` in a list of pages: if it is there
 FENCE = re.compile(r"^(`{3,}|:{3,}).*?^\1\s*$", re.DOTALL | re.MULTILINE)
 
 
@@ -78,6 +80,7 @@ def read(app, page: str, source: list[str]) -> None:
         text = (ROOT / shown).read_text()
         source[0] = re.sub(r"\A# [^\n]+", lambda _: title, text)
         folder = os.path.dirname(shown)
+    source[0] = OPTIONAL.sub(lambda line: line[1] if (DOCS / folder[5:] / f"{line[1]}.md").exists() else "", source[0])
     source[0] = link_pages(source[0], folder)
 
 
