@@ -131,7 +131,7 @@ def fisher_ratio(X: Any, y: Any, w: Any) -> float | np.ndarray:
 
     Parameters
     ----------
-    X, y
+    X, y : rows and labels
         Rows (n, d) and their labels.
     w : array of shape (d,) or (pairs, d)
         A direction; or one for each pair of classes, as `coef_` of a `FisherDiscriminant`, which maximise the ratio.

@@ -358,7 +358,22 @@ class LogisticRegression(Classifier):
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from rows X (n, d) with labels y; weights count like repetitions. With warm_start=True the solver
-        starts from the coefficients of the last fit, which is discarded otherwise."""
+        starts from the coefficients of the last fit, which is discarded otherwise.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
         self._validate_params()
         self._learn(self._read_rows(X, y, sample_weight))
         return self
@@ -424,6 +439,22 @@ class LogisticRegression(Classifier):
         average of θ over all rows so far, and α is chosen by the lengths of the rows: they approach those of `fit` with
         the number of rows, but are not equal to them, least so where columns are far from 0 or have different units.
         The first call names all `classes`.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        classes : sequence of labels, or None
+            All classes that may occur, in the first call.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The same model, with these rows.
         """
         self._validate_params()
         with self._unchanged_on_failure():
@@ -461,6 +492,20 @@ class LogisticRegression(Classifier):
         Its value is Σ w · log loss, plus the penalty of the settings divided by C; with C=np.inf it is the negative log
         likelihood. Parameters are the coefficients of a score and its intercept, score after score.
 
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        float
+            The objective of these rows at the coefficients of the model.
+
         Examples
         --------
         >>> model = LogisticRegression().fit([[0.0], [1.0], [3.0]], [0, 1, 1])
@@ -476,7 +521,7 @@ class LogisticRegression(Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : rows, labels and weights
             Rows, labels and weights, as for `fit`.
         Cs : sequence of floats or None
             The inverse strengths. None: from a penalty that leaves nearly no coefficients, until a weaker one would
@@ -522,18 +567,41 @@ class LogisticRegression(Classifier):
     # predictions
 
     def decision_function(self, X) -> np.ndarray:
-        """log odds of the second class (n,), or a score for each class (n, k)."""
+        """log odds of the second class (n,), or a score for each class (n, k).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k), or (n,) for two classes
+            The scores.
+        """
         return self._posterior().decision(X)
 
     def densify(self) -> Self:
-        """Store `coef_` as a dense array, as after a fit."""
+        """Store `coef_` as a dense array, as after a fit.
+
+        Returns
+        -------
+        self
+            The same model.
+        """
         self._check_fitted()
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
 
     def sparsify(self) -> Self:
-        """Store `coef_` as a sparse array, which is smaller if most coefficients are 0."""
+        """Store `coef_` as a sparse array, which is smaller if most coefficients are 0.
+
+        Returns
+        -------
+        self
+            The same model.
+        """
         self._check_fitted()
         self.coef_ = sparse.csr_array(self.coef_)
         return self
@@ -549,6 +617,11 @@ class LogisticRegression(Classifier):
         posterior : "laplace" or None
             "laplace": the mean over the Laplace posterior of the coefficients, which is less certain far from the
             training rows. None: the probabilities of the fitted coefficients.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The probabilities, in the order of `classes_`.
 
         Examples
         --------
@@ -576,7 +649,20 @@ class LogisticRegression(Classifier):
         return value, {"coef": by_coef, **({"intercept": by_intercept} if self.fit_intercept else {})}
 
     def sample(self, X, random_state=None) -> np.ndarray:
-        """Draw a label for each row of X from P(class | x), (n,)."""
+        """Draw a label for each row of X from P(class | x), (n,).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        X, y : rows and labels
+            Rows, as a frame or an array as in training, and their labels.
+        """
         rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
         below = np.cumsum(np.exp(plain_log_proba(self._posterior(), X)), axis=1)
         drawn = (rng.random((len(below), 1)) * below[:, -1:] >= below).sum(axis=1)
@@ -681,6 +767,18 @@ class LogisticRegression(Classifier):
         """The coefficients with the class that they are for: `of`, one of two classes, by default the second of
         `classes_`. A `LinearPosterior`, as generative classifiers have.
 
+        Parameters
+        ----------
+        of : label or None
+            The one of two classes that coefficients are for; None: the second.
+
+        Returns
+        -------
+        LinearPosterior
+            Coefficients and intercepts.
+
+        Examples
+        --------
         >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["-", "-", "+", "+"])
         >>> model.coef_.round(3).tolist(), model.as_logistic(of="+").coef_.round(3).tolist()  # "+" sorts before "-"
         ([[-0.958]], [[0.958]])
@@ -709,7 +807,7 @@ class LogisticRegression(Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : rows, labels and weights
             Rows to compute it from, instead of the training rows. Needed if these are not available: they were too
             large to keep, or the model was fitted by `fit_on`, or comes from a file.
         level : float
@@ -762,7 +860,7 @@ class LogisticRegression(Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : rows, labels and weights
             Rows to check, instead of the training rows. The model need not be fitted then.
 
         Returns
@@ -803,7 +901,20 @@ class LogisticRegression(Classifier):
 
     def sample_coef(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
         """Draw coefficients from the Laplace posterior: (coef (n, 1 or k, d), intercept (n, 1 or k)), as `coef_` and
-        `intercept_`."""
+        `intercept_`.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of draws.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, …)
+            Coefficients and intercepts of each draw.
+        """
         posterior = self._laplace_posterior()
         rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
         coef, bias = self._parameters()

@@ -406,7 +406,20 @@ class MixedNB(NaiveBayes):
         return {"alpha": {name: f.alpha for name, f in self.families_.items() if f.alpha is not None}}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
-        """Draw rows and their labels: (X, y), where X is a frame or an array as in training."""
+        """Draw rows and their labels: (X, y), where X is a frame or an array as in training.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of rows.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        X, y : rows and labels
+            Rows, as a frame or an array as in training, and their labels.
+        """
         drawn, y = super().sample(n_samples, random_state)
         reader = self._fitted_state().reader
         schema = reader.schema
