@@ -691,6 +691,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         Explanation, or Working for form="fractions"
+            The evidence of each row; it prints, and `plot`, `to_frame` and `to_dict` have it in other forms.
 
         Examples
         --------

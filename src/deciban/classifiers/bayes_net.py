@@ -137,6 +137,11 @@ class BayesNet(StructuredNB):
     settled_ : bool
         Whether learned cuts stay as they are when rows are added or removed.
 
+    See Also
+    --------
+    TreeAugmentedNB : Each column depends on one other.
+    KDependenceBayes : Each column depends on up to k others.
+
     Examples
     --------
     >>> import pandas as pd

@@ -84,7 +84,7 @@ class DiscriminantAnalysis(CodedColumns, Generative):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings
@@ -470,6 +470,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    QuadraticDiscriminantAnalysis : Normal classes, each with its covariance.
+    FisherDiscriminant : Fisher's direction, without normal densities.
+    LogisticRegression : Log odds linear in the columns.
+
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
@@ -801,6 +807,12 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    LinearDiscriminantAnalysis : Normal classes with one covariance.
+    RegularizedDiscriminantAnalysis : Between the two discriminant analyses.
+    GaussianNB : Normal columns.
+
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
@@ -997,6 +1009,11 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    LinearDiscriminantAnalysis : Normal classes with one covariance.
+    QuadraticDiscriminantAnalysis : Normal classes, each with its covariance.
+
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
@@ -1114,6 +1131,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    See Also
+    --------
+    LinearDiscriminantAnalysis : Normal classes with one covariance.
 
     Notes
     -----

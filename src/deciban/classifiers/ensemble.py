@@ -382,6 +382,7 @@ class Ensemble(Classifier):
         Returns
         -------
         Explanation
+            The evidence of each row.
         """
         more = {"error": error, "level": level, "training": training}
         return super().explain(X, of=of, against=against, priors=priors, form=form, **more)

@@ -488,8 +488,8 @@ class Perceptron(LinearUnit):
     n_iter_ : int
         Number of passes.
     history_ : History
-        With history=True: coefficients, objective (the sum of `|θ·x|` over the rows in error), length of its gradient and
-        of the step, at the start and after each pass.
+        With history=True: coefficients, objective (the sum of `|θ·x|` over the rows in error), length of its gradient
+        and of the step, at the start and after each pass.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)

@@ -127,8 +127,8 @@ class LogisticRegression(Classifier):
         Has no effect, as in scikit-learn; see `deciban.threads`.
     learning_rate : float or None
         α of solver "online", and of "gradient" with line_search=False, where a step is α times the gradient of the
-        log-likelihood, a sum over rows. None: the other solvers choose their steps; "online" takes 1 / the largest `|x|²`
-        of the rows that it is given (1 counted for the intercept).
+        log-likelihood, a sum over rows. None: the other solvers choose their steps; "online" takes 1 / the largest
+        `|x|²` of the rows that it is given (1 counted for the intercept).
     line_search : bool
         False: solver "gradient" is θ ← θ + α ∇l, and "newton" θ ← θ − H⁻¹ ∇, as they are, from zeros or `init`. They
         may diverge: then there is a `ConvergenceWarning`, and `history_` shows how.
@@ -171,6 +171,11 @@ class LogisticRegression(Classifier):
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they had one.
 
+    See Also
+    --------
+    LinearDiscriminantAnalysis : A generative model with posteriors of the same form.
+    TextClassifier : Logistic regression of the words of texts.
+
     Notes
     -----
     A frame with categories, texts, truth values, dates, durations or missing cells is coded: each level but the most
@@ -178,11 +183,6 @@ class LogisticRegression(Classifier):
     where training had some. The penalty is on the coefficients of these columns divided by their standard deviations,
     while `coef_` is in the units of the data. A level that training did not have, and a missing cell of a column that
     had none, take the means of training: no evidence. Frames of complete numbers, and arrays, are used as they are.
-
-    See Also
-    --------
-    LinearDiscriminantAnalysis : A generative model with posteriors of the same form.
-    TextClassifier : Logistic regression of the words of texts.
 
     Examples
     --------
@@ -332,7 +332,7 @@ class LogisticRegression(Classifier):
             Class frequencies that the coefficients belong to, in the order of `classes`, which `priors=` in a
             prediction replaces; None: uniform.
         classes : sequence or None
-            The labels, in any order; None: 0, 1, …
+            The labels, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings
@@ -503,8 +503,8 @@ class LogisticRegression(Classifier):
 
         Returns
         -------
-        float
-            The objective of these rows at the coefficients of the model.
+        Objective
+            Its methods take the parameters as one array.
 
         Examples
         --------
@@ -521,11 +521,13 @@ class LogisticRegression(Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight : rows, labels and weights
+        X, y : rows and labels
             Rows, labels and weights, as for `fit`.
         Cs : sequence of floats or None
             The inverse strengths. None: from a penalty that leaves nearly no coefficients, until a weaker one would
             change next to nothing.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
         held_out : "loo", "auto", int, array of shape (n,), splitter or None
             How the log loss of held-out rows is computed: approximate leave-one-out ("loo", L2 only), a number of
             folds, the fold of each row, a splitter of scikit-learn, or that of C="auto". None: it is not computed.
@@ -533,6 +535,7 @@ class LogisticRegression(Classifier):
         Returns
         -------
         Path
+            The fits, with coefficients and scores by C; it prints as a table, `plots.coefficient_path` draws it.
 
         Examples
         --------
@@ -612,6 +615,7 @@ class LogisticRegression(Classifier):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            The rows.
         priors : sequence, mapping by class, "uniform" or None
             Class priors instead of the class frequencies of the training rows.
         posterior : "laplace" or None
@@ -660,8 +664,8 @@ class LogisticRegression(Classifier):
 
         Returns
         -------
-        X, y : rows and labels
-            Rows, as a frame or an array as in training, and their labels.
+        ndarray of shape (n,)
+            The labels.
         """
         rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
         below = np.cumsum(np.exp(plain_log_proba(self._posterior(), X)), axis=1)
@@ -692,6 +696,7 @@ class LogisticRegression(Classifier):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            The rows.
         of : label, or one for each row
             The class that evidence is for; by default the most probable one of each row.
         against : label, or one for each row
@@ -715,6 +720,7 @@ class LogisticRegression(Classifier):
         Returns
         -------
         Explanation
+            The evidence of each row.
 
         Examples
         --------
@@ -822,6 +828,7 @@ class LogisticRegression(Classifier):
         Returns
         -------
         Summary
+            The table; it prints, and `to_frame` has it as a frame.
 
         Examples
         --------
@@ -866,6 +873,7 @@ class LogisticRegression(Classifier):
         Returns
         -------
         Separation
+            What separates the classes, if anything; it prints as text.
 
         Examples
         --------

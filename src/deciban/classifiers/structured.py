@@ -429,6 +429,13 @@ class TreeAugmentedNB(StructuredNB):
     settled_ : bool
         Whether learned cuts stay as they are when rows are added or removed.
 
+    See Also
+    --------
+    AODE : The average over all single parents.
+    KDependenceBayes : Each column depends on up to k others.
+    BayesNet : Any graph, and queries of any node.
+    MixedNB : A density for each column of a table of any type.
+
     Notes
     -----
     Counts of all pairs of columns are kept: classes × Σ_(i < j) levels_i · levels_j numbers.
@@ -594,6 +601,12 @@ class KDependenceBayes(StructuredNB):
     settled_ : bool
         Whether learned cuts stay as they are when rows are added or removed.
 
+    See Also
+    --------
+    TreeAugmentedNB : Each column depends on one other.
+    AODE : The average over all single parents.
+    BayesNet : Any graph, and queries of any node.
+
     Notes
     -----
     The state is the distinct rows, so that parents can be chosen again when rows are added or removed; memory grows
@@ -734,6 +747,11 @@ class AODE(StructuredNB):
         Settings chosen by held-out rows, and their values.
     settled_ : bool
         Whether learned cuts stay as they are when rows are added or removed.
+
+    See Also
+    --------
+    TreeAugmentedNB : Each column depends on one other.
+    KDependenceBayes : Each column depends on up to k others.
 
     Notes
     -----

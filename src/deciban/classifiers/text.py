@@ -301,9 +301,16 @@ class TextClassifier(Classifier):
     classes_, class_count_, class_prior_ : arrays
         The labels, the number of texts of each class, and its prior probability.
     alpha_, smoothing_, dependence_, spread_ : float, str, float, float
-        The smoothing in use; `tuned_` has the settings that were chosen.
+        The smoothing in use.
+    tuned_ : dict
+        Settings chosen by held-out texts, and their values.
     vocabulary_ : list of str
         The words in use, sorted.
+
+    See Also
+    --------
+    MultinomialNB : Counts of one total, such as words.
+    CountVectorizer : Counts of words.
 
     Notes
     -----
@@ -616,6 +623,7 @@ class TextClassifier(Classifier):
         Returns
         -------
         ndarray of shape (n, k)
+            The log probabilities, in the order of `classes_`.
 
         Examples
         --------

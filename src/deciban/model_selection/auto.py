@@ -98,6 +98,8 @@ class AutoClassifier(Ensemble):
         Held-out scores of all candidates and of their mix, the weights of those in use, and why others are left out.
     best_model_ : classifier
         The fitted model with the lowest held-out log loss.
+    map_ : classifier
+        The fitted model with the largest weight.
     models_, names_ : lists
         The fitted models in use, and their names.
     weights_ : ndarray of shape (m,)
@@ -772,6 +774,12 @@ def auto_fit(
         The `model`, its held-out `metrics`, the `leaderboard`, the dropped columns and those that may leak the target.
         `predict` and `predict_proba` take rows with all columns of X.
 
+    See Also
+    --------
+    AutoClassifier : The best classifier, or a mix.
+    compare : Cross-validates the classifiers that suit the rows.
+    auto_fit_on : The same for data of any size.
+
     Examples
     --------
     >>> X, y = [["grey"], ["grey"], ["blue"], ["blue"]], ["rain", "rain", "sun", "sun"]
@@ -887,6 +895,11 @@ def auto_fit_on(
     -------
     AutoResult
         As from `auto_fit`.
+
+    See Also
+    --------
+    auto_fit : Chooses and fits a classifier, with held-out scores.
+    AutoClassifier : The best classifier, or a mix.
 
     Examples
     --------

@@ -404,6 +404,11 @@ def nomogram(
     Returns
     -------
     matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    waterfall : The evidence of one row.
 
     Examples
     --------

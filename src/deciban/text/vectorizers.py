@@ -102,8 +102,8 @@ class CountVectorizer(theirs.CountVectorizer):
 
     See Also
     --------
-    TfidfVectorizer : counts weighted by inverse document frequency.
-    HashingVectorizer : no vocabulary, a fixed number of columns.
+    TfidfVectorizer : Counts weighted by inverse document frequency.
+    HashingVectorizer : No vocabulary, a fixed number of columns.
 
     Examples
     --------
@@ -354,6 +354,11 @@ class HashingVectorizer(theirs.HashingVectorizer):
     None
         There is no state; `fit` only checks the settings.
 
+    See Also
+    --------
+    CountVectorizer : Counts of words.
+    TfidfVectorizer : Weighted counts of words.
+
     Examples
     --------
     >>> HashingVectorizer(n_features=8).transform(["so it goes"]).shape
@@ -405,14 +410,14 @@ class TfidfVectorizer(theirs.TfidfVectorizer, CountVectorizer):
         Convert to lower case.
     preprocessor, tokenizer : callable, optional
         Replace a step of the analysis; scikit-learn's Python code is used then.
+    analyzer : {"word", "char", "char_wb"} or callable, default "word"
+        Whether n-grams are of words, of characters, or of characters inside words.
     stop_words : {"english"} or list, optional
         Words that are not counted.
     token_pattern : str, default r"(?u)\b\w\w+\b"
         Regular expression of a token.
     ngram_range : tuple (low, high), default (1, 1)
         Sizes of the n-grams.
-    analyzer : {"word", "char", "char_wb"} or callable, default "word"
-        Whether n-grams are of words, of characters, or of characters inside words.
     max_df, min_df : float or int, default 1.0 and 1
         Drop terms that occur in more (fewer) texts: a share of the texts (float) or their number (int).
     max_features : int, optional
@@ -436,8 +441,15 @@ class TfidfVectorizer(theirs.TfidfVectorizer, CountVectorizer):
     ----------
     vocabulary_ : dict
         Term → column.
+    fixed_vocabulary_ : bool
+        Whether the vocabulary was given.
     idf_ : array of shape (d,)
         Inverse document frequency of each term.
+
+    See Also
+    --------
+    CountVectorizer : Counts of words.
+    HashingVectorizer : Counts of words without a vocabulary.
 
     Examples
     --------
