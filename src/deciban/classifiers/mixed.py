@@ -146,6 +146,8 @@ class MixedNB(NaiveBayes):
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -158,6 +160,12 @@ class MixedNB(NaiveBayes):
         Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    See Also
+    --------
+    GaussianNB : Normal columns.
+    TreeAugmentedNB : Each column depends on one other.
+    AutoClassifier : The best classifier, or a mix.
 
     Notes
     -----
@@ -243,7 +251,7 @@ class MixedNB(NaiveBayes):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         **settings
             Settings of the constructor.
 
@@ -421,7 +429,20 @@ class MixedNB(NaiveBayes):
         return {"alpha": {name: f.alpha for name, f in self.families_.items() if f.alpha is not None}}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
-        """Draw rows and their labels: (X, y), where X is a frame or an array as in training."""
+        """Draw rows and their labels: (X, y), where X is a frame or an array as in training.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of rows.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        X, y : rows and labels
+            Rows, as a frame or an array as in training, and their labels.
+        """
         drawn, y = super().sample(n_samples, random_state)
         reader = self._fitted_state().reader
         schema = reader.schema
