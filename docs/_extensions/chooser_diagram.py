@@ -12,7 +12,7 @@ ROWS = [  # data, then need → classes
         [
             ("the lowest log loss, time to search", ["AutoClassifier"]),
             ("probabilities to act on, updates", ["MixedNB"], "calibrate=True"),
-            ("columns that act together", ["TreeAugmentedNB", "KDependenceBayes", "AODE"], "or interactions=\"auto\""),
+            ("columns that act together", ["TreeAugmentedNB", "KDependenceBayes", "AODE"], 'or interactions="auto"'),
             ("odds ratios, p values", ["LogisticRegression"], "summary()"),
         ],
     ),
@@ -20,7 +20,10 @@ ROWS = [  # data, then need → classes
         "Numbers only",
         [
             ("millions of rows, speed first", ["GaussianNB", "LinearDiscriminantAnalysis"]),
-            ("curved boundaries, correlated columns", ["QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis"]),
+            (
+                "curved boundaries, correlated columns",
+                ["QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis"],
+            ),
         ],
     ),
     (
@@ -59,7 +62,8 @@ def draw() -> str:
             out.append(f'<path d="M{LEFT - 16},{middle} C{LEFT + 20},{middle} {LEFT + 5},{at} {LEFT + 40},{at}"/>')
             out.append(f'<text x="{LEFT + 46}" y="{at + 5}">{escape(need)}</text>')
             spans = '<tspan dx="0">, </tspan>'.join(
-                f'<a href="reference/generated/deciban.{name}.html"><tspan class="link">{name}</tspan></a>' for name in classes
+                f'<a href="reference/generated/deciban.{name}.html"><tspan class="link">{name}</tspan></a>'
+                for name in classes
             )
             small = f'<tspan class="note" dx="8">{escape(note[0])}</tspan>' if note else ""
             out.append(f'<text x="{LEFT + MIDDLE}" y="{at + 5}">{spans}{small}</text>')

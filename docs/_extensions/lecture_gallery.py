@@ -136,7 +136,9 @@ def make(app) -> None:
         if path.stem not in wanted:
             path.unlink()
     stopped = [name for name, result in results.items() if result is None]
-    logger.info("gallery: %d scripts have run%s", len(rows) - len(stopped), f", not {', '.join(stopped)}" * bool(stopped))
+    logger.info(
+        "gallery: %d scripts have run%s", len(rows) - len(stopped), f", not {', '.join(stopped)}" * bool(stopped)
+    )
 
 
 def setup(app) -> dict:

@@ -62,7 +62,12 @@ def run_shell(code: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
     found = subprocess.run(
-        ["sh", "-e", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False
+        ["sh", "-e", "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+        check=False,
     )
     if found.returncode:
         raise RuntimeError(f"{code}\n{found.stdout}")

@@ -20,7 +20,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -384,7 +384,7 @@ class ColumnReader:
         columns = batches.columns(batch, roles.features, kinds)
         return self.known.read(columns, batch.num_rows, learning=True)[0]
 
-    @property
+    @cached_property
     def texts(self) -> list:
         """The columns that may hold texts."""
         return [] if self.has_words is None else [field.name for field in self.fields if self.has_words(field)]
@@ -709,7 +709,7 @@ def named_columns(
 
 def array_columns(checked: Any, X: Any, first: bool, least: int) -> tuple[list[Column], int]:
     """(columns of an array or of lists, number of rows), after scikit-learn's checks of this stand-in."""
-    if inputs.is_ready(X) and len(X) >= least and (first or inputs.has_same_columns(checked, X)):
+    if inputs.is_ready(X, None if first else checked) and len(X) >= least:
         return frames.columns(X, threads.in_threads), len(X)
     if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":
         X = np.array(X, dtype=object)  # in a mixed list, numbers stay numbers
