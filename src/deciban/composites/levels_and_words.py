@@ -89,7 +89,7 @@ class ColumnWords:
     def choose(self) -> Words:
         """The smoothing and the weight by which texts that are left out in turn are classified best."""
         c, text = np.nonzero(self.n.T > 0)[::-1]  # in the order of texts
-        every = -(-len(text) // CHOSEN)  # texts are in any order: those of the same words are taken
+        every = -(-len(text) // CHOSEN)  # chosen by their words, so that their order is free
         if every > 1:
             key = np.asarray(self.counts @ _word_keys(self.counts.shape[1])) % 1.0
             c, text = (one[np.argsort(key[text], kind="stable")[: len(text) // every]] for one in (c, text))
