@@ -219,7 +219,7 @@ def code_range(x: Codes) -> tuple[int, np.ndarray]:
         if _core is None:
             x.known["range"] = int(spec.least(x)), x.values.max(axis=0, initial=-1)
         else:
-            found, top = _checked_codes(x), np.empty(x.d, dtype=np.int64)
+            found, top = _checked_codes(x), np.empty(x.values.shape[1], dtype=np.int64)
             found.largest(top)
             x.known["range"] = found.least, top
     return x.known["range"]
