@@ -54,8 +54,8 @@ class NormalColumns:
         within, t = t, t.filled()
         var = variances(pooled_within(within, ddof), 0.0) if shared else variances(t, ddof)
         out = cls.from_parameters(t.mean, np.maximum(np.broadcast_to(var + epsilon, t.mean.shape), FLOOR))
-        never = np.broadcast_to(column(t.n) <= 0, out.var.shape)
-        if never.any():
+        if (t.n <= 0).any():
+            never = np.broadcast_to(column(t.n) <= 0, out.var.shape)
             var, share, scale = (np.where(never, a, b) for a, b in ((1.0, out.var), (0.0, out.share), (0.0, out.scale)))
             return cls(t.mean, var, scale, share, share.sum(axis=1))
         return out
@@ -88,7 +88,7 @@ def pooled_within(t: Moments, ddof: float) -> Moments:
 def variances(t: Moments, ddof: float) -> np.ndarray:
     """m2 / (n − ddof), (k, d)."""
     free = np.maximum(column(t.n) - ddof, 0.0)
-    return divide(np.maximum(t.m2, 0.0), np.broadcast_to(free, t.m2.shape))
+    return divide(np.maximum(t.m2, 0.0), free)
 
 
 def variance_smoothing(everything: Moments, smoothing: float, each: bool = False) -> Any:

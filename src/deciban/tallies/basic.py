@@ -387,10 +387,10 @@ class Moments(Tally):
 
     def filled(self) -> Moments:
         """Where a class has nothing of a column, the moments of all classes."""
+        if not (self.n <= 0).any():
+            return self
         n = np.broadcast_to(column(self.n), self.mean.shape)
         empty = n <= 0
-        if not empty.any():
-            return self
         whole = self.collapse()
         parts = (column(whole.n), n), (whole.mean, self.mean), (whole.m2, self.m2)
         return Moments(*(np.where(empty, every, own) for every, own in parts))
