@@ -43,7 +43,8 @@ class Calibration:
         n, k = scores.shape
         best = scores.max(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
-            scores = np.maximum(np.nan_to_num(scores - best, nan=0.0, neginf=-LOST), -LOST)
+            scores = scores - best
+        scores = np.maximum(scores if ops.all_finite(scores) else np.nan_to_num(scores, nan=0.0), -LOST)
         prior = np.broadcast_to(np.maximum(prior, -LOST), scores.shape)
         w = np.ones(n) if w is None else w
         strength = PENALTY + (few / max(float(w.sum()), 1.0)) ** 2
@@ -91,7 +92,7 @@ class _HeldOutLoss:
         self.scores, self.prior, self.w, self.strength = scores, prior, w, strength
         self.at = np.arange(n) * k + y  # of the true classes
         self.own, self.n = scores.ravel()[self.at], np.bincount(y, w, minlength=k)
-        self.start, self.penalty = np.append(1.0, np.zeros(k)), strength * np.eye(k + 1)
+        self.start, self.unit = np.append(1.0, np.zeros(k)), np.eye(k + 1)
         self.joint, self.p, self.centred = np.empty((3, n, k))
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -108,13 +109,13 @@ class _HeldOutLoss:
         mean = np.einsum("nk,nk->n", p, scores)  # sums, not dot products: BLAS would start threads for small arrays
         gradient = strength * change
         gradient[0] += float((self.w * (mean - self.own)).sum())
-        total = np.einsum("nk->k", weighted)
+        total = np.add.reduce(weighted, axis=0)
         gradient[1:] += total - self.n
-        curvature = self.penalty.copy()
-        curvature[1:, 1:] += np.diag(total) - weighted.T @ p
+        curvature = strength * self.unit
+        curvature[1:, 1:] += self.unit[1:, 1:] * total - weighted.T @ p
         spread = np.subtract(scores, mean[:, None], out=self.centred)
         spread *= weighted
         curvature[0, 0] += float(np.einsum("nk,nk->", spread, scores))
-        curvature[0, 1:] += np.einsum("nk->k", spread)
+        curvature[0, 1:] += np.add.reduce(spread, axis=0)
         curvature[1:, 0] = curvature[0, 1:]
         return value, gradient, curvature
