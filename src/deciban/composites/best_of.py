@@ -45,6 +45,7 @@ from deciban.estimation import ranges
 from deciban.estimation.dirichlet import column_sums
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks
+from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.estimation.sensitivity import JoinedSensitivity
 from deciban.ops import cells as cell_ops
 from deciban.tallies import Bundle, GridCounts, Moments, Sums
@@ -104,6 +105,30 @@ class Params:
         rest[rest < 1e-12] = 0.0
         return Limits.of(rest, (len(keys) - lone)[:, None])
 
+    def limits_without(self, columns: list[int], n: np.ndarray, out: LeftOut) -> Limits:
+        """Limits (groups, k, columns) of these columns, whose classes have n (k, columns) rows, without each group."""
+        values = np.asarray(out.x.values, dtype=np.float64)
+        seen = ~np.isnan(values)
+        left = np.repeat(n[None], out.groups, axis=0)
+        left[out.group, out.y] -= out.sums(seen)
+        left[left < 1e-12] = 0.0
+        distinct = np.empty((out.groups, len(columns)))
+        heaviest = out.weight.max(initial=0.0) if out.row_part is None else out.by_group(out.weight).max(initial=0.0)
+        for at, j in enumerate(columns):
+            whole = self._weights_of_cells(j)
+            distinct[:, at] = len(whole)
+            few = np.flatnonzero(whole <= heaviest * (1 + 1e-9))
+            if not len(few):
+                continue
+            known = self.cells.keys[j][few]
+            keys = cell_of(np.where(seen[:, at], values[:, at], 0.0))
+            place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+            key = np.where(seen[:, at] & (known[place] == keys), place, -1)
+            rows = np.flatnonzero(out.emptied(key, whole[few]))
+            lost = np.unique(np.stack([out.row_group[rows], key[rows]]), axis=1)[0]
+            distinct[:, at] -= np.bincount(lost, minlength=out.groups)
+        return Limits.of(left, distinct[:, None, :])
+
     @cached_property
     def cross_fitted(self) -> dict[int, CrossFitted]:
         """Cross-fitted histograms, by column, for leave-one-out of columns whose cuts depend on the class labels."""
@@ -161,6 +186,38 @@ class BestOf(Family):
     def fixed(self, p: Params) -> BestOf:
         """The same with the chosen families fixed, independent of the rows."""
         return replace(self, settled=tuple(self.candidates.index(family) for family in p.families))
+
+    def held(self, t: Bundle, p: Params) -> BestOf:
+        each = zip(p.product.factors, self.chosen(p, t).parts, p.inner, strict=True)
+        known = {self.candidates.index(f): f.held(part, own) for f, part, own in each}
+        fixed = self.fixed(p)
+        return replace(fixed, candidates=tuple(known.get(i, f) for i, f in enumerate(self.candidates)))
+
+    def parts_without(self, t: Bundle, p: Params, out: LeftOut, x: Reals) -> PartsLeft | None:
+        """The choice of families stays, and so do cuts."""
+        rows, tallies = split(p, out.x), self.chosen(p, t).parts
+        own = np.empty((x.n, out.parts, p.product.d))
+        whole: Any = None
+        for b, ((f, params, cells, limits), at) in enumerate(zip(self._each(p, x), p.product.columns, strict=True)):
+            some = out.of_block(rows.blocks[b])
+            found = f.parts_without(tallies[b], params, some, cells)
+            if found is None:
+                return None
+            if limits is None and found.all is None and whole is None and len(p.product.columns) == 1:
+                return found
+            parts = found.filled(some, f.parts(params, cells))
+            if limits is not None:
+                left = p.limits_without(list(at), _rows_of(tallies[b], list(range(len(at)))), some)
+                flat = parts.reshape(-1, *parts.shape[2:])
+                index = np.tile(np.arange(out.groups), x.n)
+                bounded = left.take(index) if x.n > 1 else left
+                parts = np.where(np.isnan(flat), np.nan, bounded.apply(flat)).reshape(parts.shape)
+            if whole is None:
+                whole = np.empty((*parts.shape[:3], p.product.d))
+            whole[:, :, :, list(at)] = parts
+        if whole is not None:
+            own = whole[:, out.group, out.y]
+        return PartsLeft(own, whole)
 
     def _choose(self, t: Bundle) -> np.ndarray:
         """Index of the candidate of each column, (d,)."""

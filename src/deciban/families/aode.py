@@ -26,6 +26,7 @@ from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.estimation.discretise import sequential_parts
 from deciban.estimation.family import Family
+from deciban.estimation.left_out import LeftOut
 from deciban.networks import dependence
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import OneDependenceTables
@@ -132,6 +133,34 @@ class Aode(Family):
                     pair = [*chain, np.maximum(t.pair(i, j), 0.0)]
                     each[both, i] += logs(pair, (-1, i), j, [codes[both, i]], both)
         return dependence.averaged(each, used, alone)
+
+    def loglik_without(self, t: Pairs, p: Params, out: LeftOut, x: Codes) -> np.ndarray:
+        """The strengths stay. Missing cells of x are no evidence."""
+        counts, m = [np.maximum(table, 0.0) for table in t.columns()], p.strengths
+        rows, found = np.asarray(out.x.values), np.empty((x.n, out.groups, t.k))
+        rows = np.where((rows >= 0) & (rows < t.levels), rows, -1)
+        for own, cells in zip(found, np.asarray(x.values), strict=True):
+            here = np.flatnonzero((cells >= 0) & (cells < t.levels))
+            each, alone = np.zeros((out.groups, x.d, t.k)), np.zeros((out.groups, t.k))
+            used = np.zeros((out.groups, x.d), dtype=bool)
+            for j in here.tolist():
+                chain, cell = [counts[j].sum(axis=0), counts[j]], int(cells[j])
+
+                def logs(tables: list, steps: tuple, j: int, cell: int, given: list) -> np.ndarray:
+                    chosen, at = [m[i, j] for i in steps], [int(cells[i]) for i in given]
+                    conditions = [rows[:, i] for i in given]
+                    return backoff.log_shares_without(tables, self.alpha, chosen, cell, at, rows[:, j], conditions, out)
+
+                term = logs(chain, (-1,), j, cell, [])
+                each[:, j] += term
+                alone += term
+                left = chain[0][cell] - out.by_group(out.sums(rows[:, j] == cell))
+                used[:, j] = left >= max(self.least, backoff.TINY) * (1 - 1e-9)
+                for i in here[here != j].tolist():
+                    pair = [*chain, np.maximum(t.pair(i, j), 0.0)]
+                    each[:, i] += logs(pair, (-1, i), j, cell, [i])
+            own[:] = dependence.averaged(each, used, alone)
+        return found
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """A parent is drawn for each row, then its level, then the others."""

@@ -49,6 +49,7 @@ class Multinomial(Family):
     alpha: float | np.ndarray = 1.0
     coefficient: bool = False  # whether the likelihood is that of the counts, not of the words in their order
     block, support = "counts", "count"
+    separate = True
     measure = "words in their order"
     columnwise = False  # a joint density of all columns
     parameters = {
