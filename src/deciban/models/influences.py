@@ -16,9 +16,9 @@ or digits would be lost, the group is subtracted from the tally and the paramete
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import sub
 from typing import Any
 
@@ -30,10 +30,12 @@ from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.estimation.left_out import LeftOut
 from deciban.models import em
+from deciban.models.calibration import Calibration
 from deciban.models.evidence_errors import rescored
 from deciban.models.feature_evidence import LinearEvidence, centred
-from deciban.models.held_out import check_learned, never_learned
+from deciban.models.held_out import check_learned, held_out_prior, held_out_scores, never_learned
 from deciban.models.joint_tables import JointScores
+from deciban.models.learn_feature_weights import weighted
 from deciban.models.model import State, finite_sum
 from deciban.models.posterior import (
     AveragedPosterior,
@@ -45,15 +47,37 @@ from deciban.models.posterior import (
 from deciban.rows.levels import recoded
 from deciban.tallies import Bundle, Scatter
 
+EM_NOTE = "one step of EM without the group, from the model of all rows"
 CELLS = 1 << 17  # of the rows that are left out at a time: arrays of them stay in cache
+MOST = 4096  # rows for which a second stage is fitted again
+STEPS = 3  # of Newton's method, from the calibration of all rows
 LEAST = 64  # rows that are left out at a time, at least
 
 
+@dataclass(frozen=True, eq=False)
+class PosteriorsWithout:
+    """Posteriors of q rows by all training rows, and without each group of them."""
+
+    log_proba: np.ndarray  # (q, k)
+    without: np.ndarray  # (groups, q, k), logarithms
+    note: str = ""  # how they are approximated; "": they are exact
+
+    def in_classes(self, own: np.ndarray, classes: np.ndarray) -> PosteriorsWithout:
+        """The same in a longer list of classes; the others have probability 0."""
+        if len(own) == len(classes):
+            return self
+        at = np.searchsorted(classes, own)
+        out = [np.full((*logs.shape[:-1], len(classes)), -np.inf) for logs in (self.log_proba, self.without)]
+        for whole, part in zip(out, (self.log_proba, self.without), strict=True):
+            whole[..., at] = part
+        return PosteriorsWithout(*out, self.note)
+
+
 def log_proba_without(
-    state: State, table: Table, group: np.ndarray, groups: int, x: Block
+    state: State, table: Table, group: np.ndarray, groups: int, x: Block, priors: Any = None
 ) -> np.ndarray:
     """log P(class | x) (groups, q, k) of rows x, without each group of rows of a table; group (n,) are numbers 0, 1, …
-    (of single rows: their order)."""
+    (of single rows: their order). `priors` replaces the learned class priors."""
     check_learned(state, table)
     x = x.rows(0, x.n)
     if groups == table.n:
@@ -66,14 +90,17 @@ def log_proba_without(
     whole = _class_weights(rows, numbers, groups)
     if (state.n.sum() - whole.sum(axis=1) <= 1e-9 * state.n.sum()).any():
         raise DataError("a group has all rows that the model learned\n\nhint: leave out fewer rows at a time")
-    prior = _priors_without(state, whole)
+    if priors is None:
+        prior = _priors_without(state, whole)
+    else:
+        prior = np.broadcast_to(state.posterior.under(priors).added, whole.shape)
     out = np.empty((groups, x.n, len(state.classes)))
 
     def of(span: tuple[int, int, int, int]) -> None:
         first, last, start, stop = span
         some = rows.rows(start, stop)
         own = None if numbers is None else numbers[start:stop] - first
-        out[first:last] = _Removal(state, some, own, last - first).log_proba(x, prior[first:last])
+        out[first:last] = _Removal(state, some, own, last - first, priors).log_proba(x, prior[first:last])
 
     with threads.one_blas_thread():
         for _ in threads.map_ordered(spans, of):
@@ -134,6 +161,7 @@ class _Removal:
     table: Table
     group: np.ndarray | None  # (n,); None: every row is a group
     groups: int
+    priors: Any
 
     def log_proba(self, x: Block, prior: np.ndarray) -> np.ndarray:
         """(groups, q, k)"""
@@ -152,7 +180,7 @@ class _Removal:
             out[open_groups] = np.nan
         odd = np.flatnonzero(np.isnan(out).any(axis=(1, 2)))
         for g in odd.tolist():
-            out[g] = posterior_without(state, self._rows_of(g))(x)
+            out[g] = posterior_without(state, self._rows_of(g), self.priors)(x)
         return out
 
     def _rows_of(self, g: int) -> Table:
@@ -208,7 +236,7 @@ class _Removal:
         return joint
 
 
-def posterior_without(state: State, rows: Table) -> Callable[[Block], np.ndarray]:
+def posterior_without(state: State, rows: Table, priors: Any = None) -> Callable[[Block], np.ndarray]:
     """A function of rows x: log P(class | x) (q, k) by the state without these rows, estimated with its choices held."""
     left = state.with_tally(finite_sum(state.tally, _removed(state, rows), sub))
     if left.tally.short().any() and not state.known.steps:
@@ -223,11 +251,13 @@ def posterior_without(state: State, rows: Table) -> Callable[[Block], np.ndarray
     if isinstance(scores, JointScores):
         scores = replace(scores, schema=left.reader.schema)
     posterior = left.posterior_by(scores)
+    if priors is not None:
+        posterior = posterior.under(priors)
 
     def log_proba(x: Block) -> np.ndarray:
         if left.reader.schema is not state.reader.schema:
             x = recoded(x, state.reader.schema, left.reader.schema)
-        return posterior._each(x, partial(ops.posterior, logs=True))
+        return posterior.block_log_proba(x)
 
     return log_proba
 
@@ -246,3 +276,64 @@ def _removed(state: State, rows: Table) -> Bundle:
     for batch in batches:
         whole = whole + em.expected(batch, gaussians, t.pooled).tally
     return Bundle((out.parts[0], whole, *out.parts[2:]))
+
+
+# the second stage again
+
+
+def log_proba_refitted(
+    state: State, table: Table, group: np.ndarray, groups: int, x: Block, priors: Any = None
+) -> np.ndarray:
+    """`log_proba_without`, with calibration and weights of columns fitted again to the rows that are left; tuned
+    settings stay."""
+    spec, sample = state.spec, state.sample
+    if not (spec.calibrate or spec.weighted_by):
+        return log_proba_without(state, table, group, groups, x, priors)
+    if spec.interactions:
+        raise DataError(
+            "weights of joint tables are not fitted again without rows\n\nhint: leave out `second_stage`, which holds them"
+        )
+    if table.n > MOST:
+        raise DataError(
+            f"calibration or weights are fitted again for each row or group, of {MOST:,} rows at most; these are "
+            f"{table.n:,}\n\nhint: leave out `second_stage`, or pass fewer rows"
+        )
+    if sample is None:
+        raise DataError(
+            f"this {spec.name} keeps no rows to which calibration or weights could be fitted again\n\n"
+            "hint: fit it with keep_rows above 0, or leave out `second_stage`"
+        )
+    check_learned(state, table)
+    x = x.rows(0, x.n)
+    order = np.argsort(group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(groups + 1))
+    out = np.empty((groups, x.n, len(state.classes)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of the fit on all rows were given
+        for g, (start, stop) in enumerate(zip(ends, ends[1:], strict=False)):
+            out[g] = _refitted(state, table.take(order[start:stop]), x, priors)
+    return out
+
+
+def _refitted(state: State, rows: Table, x: Block, priors: Any) -> np.ndarray:
+    """log P(class | x) (q, k) by the state without some rows, its second stage fitted again from where it was."""
+    left = state.minus(_removed(state, rows), rows)
+    if left.short:
+        raise never_learned(state, rows, 0)
+    left = left.pruned()
+    held = left.family.held(state.tally.parts[1], state.params)
+    left.__dict__["family"] = held
+    spec, sample = left.spec, left.sample
+    assert sample is not None
+    if spec.calibrate or spec.feature_weights:
+        chosen = sample.selected(left.n)
+        if spec.calibrate:
+            scores, prior = held_out_scores(left, chosen.table), held_out_prior(left, chosen.table)
+            again = Calibration.fit(scores, prior, chosen.table.y, chosen.mass, start=state.calibration, steps=STEPS)
+            left = left.adjusted(calibration=again)
+        if spec.feature_weights:
+            left = weighted(left, chosen)
+    posterior = left.posterior if priors is None else left.posterior.under(priors)
+    if left.reader.schema is not state.reader.schema:
+        x = recoded(x, state.reader.schema, left.reader.schema)
+    return posterior.block_log_proba(x)
