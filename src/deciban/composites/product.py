@@ -24,7 +24,7 @@ import numpy as np
 from deciban.data.blocks import Codes, Mixed
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
-from deciban.estimation.left_out import LeftOut, PartsLeft
+from deciban.estimation.left_out import LeftOut, PartsLeft, columns_at
 from deciban.estimation.linear import LinearScores
 from deciban.estimation.parameters import joined
 from deciban.estimation.sensitivity import JoinedSensitivity
@@ -157,17 +157,18 @@ class Product(Family):
             if one is None:
                 return None
             found.append((one, f, params, block))
-        own, q = np.zeros((x.n, out.parts, self.d)), x.n
+        if len(found) == 1 and self.columns[0] == tuple(range(self.d)):
+            return found[0][0]
         if all(one.all is None for one, *_ in found):
+            own = np.zeros((x.n, out.parts, self.d))
             for (one, *_), at in zip(found, self.columns, strict=True):
-                own[:, :, list(at)] += one.own
+                own[:, :, columns_at(at)] += one.own
             return PartsLeft(own)
-        whole = np.zeros((q, out.groups, t.k, self.d))
+        whole = np.zeros((x.n, out.groups, len(t.parts[0].n), self.d))
         for (one, f, params, block), at in zip(found, self.columns, strict=True):
-            own[:, :, list(at)] += one.own
             base = f.parts(params, block) if one.all is None else np.zeros(0)
-            whole[:, :, :, list(at)] += one.filled(out, base)
-        return PartsLeft(own, whole)
+            whole[:, :, :, columns_at(at)] += one.filled(out, base)
+        return PartsLeft(None, whole)
 
     def without_lone(self, t: Bundle, x: Mixed, y: np.ndarray, w: np.ndarray | None) -> tuple[Mixed, np.ndarray]:
         """The rows, with cells whose level no other row has made missing, and which rows had such cells (n,). A cell

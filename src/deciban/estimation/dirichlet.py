@@ -125,7 +125,7 @@ def shares_without(
             every[q] = _logs(here, many, alpha, (levels - lost)[:, None, :], known)
             every[q, out.group, out.y] = own[q]
             every[q, lone[q]] = np.nan
-    return PartsLeft(own, every)
+    return PartsLeft(None, every) if every is not None else PartsLeft(own)
 
 
 def _logs(count: np.ndarray, whole: np.ndarray, alpha: np.ndarray, levels: np.ndarray, known: np.ndarray) -> np.ndarray:

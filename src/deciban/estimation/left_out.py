@@ -14,7 +14,7 @@ functions that tally rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -115,17 +115,24 @@ def _added(values: np.ndarray, at: np.ndarray, many: int) -> np.ndarray:
     return out
 
 
+def columns_at(places: Sequence[int]) -> Any:
+    """An index of these columns: a slice, which needs no copy, where they are neighbours."""
+    first, many = (places[0], len(places)) if len(places) else (0, 0)
+    return slice(first, first + many) if list(places) == list(range(first, first + many)) else list(places)
+
+
 @dataclass(frozen=True, eq=False)
 class PartsLeft:
     """Scores by column of q rows, without each of the groups. NaN: there is no closed form for the group."""
 
-    own: np.ndarray  # (q, p, d), under the class of each part
-    all: np.ndarray | None = None  # (q, groups, k, d), under every class; None: only those of parts change
+    own: np.ndarray | None  # (q, p, d), under the class of each part, where others do not change
+    all: np.ndarray | None = None  # (q, groups, k, d), under every class
 
     def filled(self, out: LeftOut, base: np.ndarray) -> np.ndarray:
         """Under every class, (q, groups, k, d), from those by all rows (q, k, d)."""
         if self.all is not None:
             return self.all
+        assert self.own is not None
         q, k, d = base.shape
         whole = np.repeat(base[:, None], out.groups, axis=1)
         whole[:, out.group, out.y] = self.own
@@ -134,7 +141,8 @@ class PartsLeft:
     def scores(self, out: LeftOut, base: np.ndarray) -> np.ndarray:
         """Their sums over the columns, (q, groups, k), from those by all rows (q, k)."""
         if self.all is not None:
-            return self.all.sum(axis=3)
+            return np.einsum("qgkd->qgk", self.all)
+        assert self.own is not None
         whole = np.repeat(base[:, None], out.groups, axis=1)
         whole[:, out.group, out.y] = np.einsum("qpd->qp", self.own)
         return whole

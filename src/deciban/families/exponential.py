@@ -105,10 +105,8 @@ class Exponential(Family):
         known = known_parts(left)
         mean = self.mean
         if mean is None:
-            every = Sums(n.sum(axis=0), t.total.sum(axis=0)) - Sums(
-                out.by_group(np.broadcast_to(column(taken.n), left.total.shape)), out.by_group(taken.total)
-            )
-            mean = every.total * divide(np.ones(1), every.n)
+            rest = subtract(n.sum(axis=0), out.by_group(np.broadcast_to(column(taken.n), left.total.shape)))
+            mean = subtract(t.total.sum(axis=0), out.by_group(taken.total)) * divide(np.ones(1), rest)
         moves = self.mean is None and self.shape > 0
         own = _parts(self._rates(seen, left.total, mean[out.group] if moves else mean), cells[:, None, :])
         own[:, ~known] = np.nan
@@ -116,7 +114,7 @@ class Exponential(Family):
             return PartsLeft(own)
         whole = _parts(self._rates(n, t.total, mean[:, None, :]), cells[:, None, None, :])
         whole[:, out.group, out.y] = own
-        return PartsLeft(own, whole)
+        return PartsLeft(None, whole)
 
     def _add_change(self, out: np.ndarray, t: Sums, x: Reals | Counts, w) -> bool:
         """Add the effect of the changed mean on each score, to first order in the change (mean − x) / (n − 1). False,

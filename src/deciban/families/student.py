@@ -205,7 +205,7 @@ class Student(Family):
         there = [each[:, None, :] if np.ndim(each) == 2 else each for each in prior]
         every = _parts(cells[:, None, None, :], *self._posterior(column(t.n), t.mean, t.m2, *there))
         every[:, out.group, out.y] = own
-        return PartsLeft(own, every)
+        return PartsLeft(None, every)
 
     def _or_all(self, moments: tuple[np.ndarray, ...], every: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         """(n, mean, m2) of a class, or of all rows where the class has none."""

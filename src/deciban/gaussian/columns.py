@@ -251,7 +251,7 @@ def parts_without(
     else:
         every = normal_scores(cells[:, None, None, :], t.mean, var[:, None, :])
     every[:, out.group, out.y] = found
-    return PartsLeft(found, every)
+    return PartsLeft(None, every)
 
 
 def normal_scores(cells: np.ndarray, mean: np.ndarray, var: np.ndarray) -> np.ndarray:
