@@ -434,8 +434,7 @@ class Ensemble(Classifier):
             each.append(found.in_classes(model.classes_, self.classes_))
         logs = self._combined(np.stack([one.log_proba for one in each]))
         without = np.stack([one.without for one in each])
-        q, k = logs.shape
-        parts = [self._combined(without[:, :, i]) for i in range(q)]
+        parts = [self._combined(without[:, :, i]) for i in range(len(logs))]
         return PosteriorsWithout(logs, np.stack(parts, axis=1), next((one.note for one in each if one.note), ""))
 
     def _with_models(self, models: list) -> Any:

@@ -24,7 +24,7 @@ from deciban.data.blocks import Codes, Mixed
 from deciban.estimation import discretise, missingness, ranges
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors
-from deciban.estimation.left_out import LeftOut
+from deciban.estimation.left_out import LeftOut, not_counted
 from deciban.tallies import Crosstab
 
 SURE = 2.0  # standard errors by which levels for missing cells must improve held-out rows
@@ -159,6 +159,9 @@ class Discretised(Family):
                 counted = (code >= 0) & (code < t.levels[j]) & (nominal[j] | (code >= p.levels[j]))
                 lone = out.emptied(np.where(counted, t.offset[j] + code, -1), whole)
                 found[:, out.row_group[lone]] = np.nan
+            there = (codes >= 0) & (codes < t.levels)
+            lost = not_counted(t.table, out, np.where(there, t.offset[:-1] + codes, -1))
+            found[:, out.row_group[lost]] = np.nan
         return found
 
     def loglik(self, p: Learned, x: Mixed) -> np.ndarray:

@@ -107,7 +107,7 @@ def shares_without(
 ) -> PartsLeft:
     """log θ of the levels of cells (q, d; −1 = missing) without each group of rows. part_of(cells of a row (d,)): the
     part (m, d) that each row has of the counts of these levels; `there`: which rows (m, d) have a level; `lost`
-    (groups, d): how many levels end with the group; `lone` (q, groups): a cell has one of them, and the score is NaN."""
+    (groups, d): how many levels end with the group; `lone` (q, groups): a cell has one of them: the score is NaN."""
     levels, many = np.diff(offset), column_sums(table, offset)
     alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), levels.shape)
     seen = out.weight[:, None] if there.all() else out.sums(there)
@@ -118,8 +118,8 @@ def shares_without(
         known = (cell >= 0) & (cell < levels)
         here = table[:, np.where(known, offset[:-1] + cell, 0)] if table.size else np.zeros((len(table), len(levels)))
         left = subtract(here[out.y], out.sums(part_of(np.where(known, cell, -2))))
-        gone = 0.0 if lost is None else lost[out.group]
-        own[q] = _logs(left, rest, alpha, levels - gone, known)
+        fewer = 0.0 if lost is None else lost[out.group]
+        own[q] = _logs(left, rest, alpha, levels - fewer, known)
         own[q, ((left < -1e-9 * out.weight[:, None]) & known).any(axis=1) | (rest < 0).any(axis=1)] = np.nan
         if every is not None and lost is not None and lone is not None:
             every[q] = _logs(here, many, alpha, (levels - lost)[:, None, :], known)

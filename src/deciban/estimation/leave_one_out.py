@@ -163,7 +163,7 @@ def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) ->
 
 
 def moments_without(t: Moments, out: LeftOut, tally: Callable[..., Moments]) -> Moments:
-    """The moments of the class of each part without the part; n is (p, 1) or (p, d). `tally` makes the moments of rows."""
+    """The moments of the class of each part without it; n is (p, 1) or (p, d). `tally` makes the moments of rows."""
     if out.row_part is not None:
         left = t.take(out.y) - out.tally(tally)
         n, mean, m2 = column(left.n), left.mean, left.m2

@@ -104,6 +104,20 @@ class LeftOut:
         return (key >= 0) & (w > 0) & (total <= w * (1 + 1e-9))
 
 
+def not_counted(table: np.ndarray, out: LeftOut, key: np.ndarray) -> np.ndarray:
+    """Which of the rows that are left out (m,) have a level, by its place in the table (m, d), −1: none, that their
+    class does not have: they are not among the rows of this table (k, places)."""
+    heaviest = out.row_weights.max(initial=0.0) * (1 - 1e-9)
+    if table.min(initial=np.inf) >= heaviest or not table.size:
+        return np.zeros(len(key), dtype=bool)
+    light = np.append((table < heaviest), np.zeros((len(table), 1), dtype=bool), axis=1)  # the last is of no level
+    some = light[out.row_y[:, None], key].any(axis=1)
+    at = np.flatnonzero(some)
+    own = np.append(table, np.full((len(table), 1), np.inf), axis=1)[out.row_y[at][:, None], key[at]]
+    some[at] = (own < out.row_weights[at][:, None] * (1 - 1e-9)).any(axis=1)
+    return some
+
+
 def _added(values: np.ndarray, at: np.ndarray, many: int) -> np.ndarray:
     out = np.zeros((many, *values.shape[1:]))
     if values.ndim == 1:
@@ -128,12 +142,21 @@ class PartsLeft:
     own: np.ndarray | None  # (q, p, d), under the class of each part, where others do not change
     all: np.ndarray | None = None  # (q, groups, k, d), under every class
 
+    def without_closed_form(self, out: LeftOut, rows: np.ndarray) -> PartsLeft:
+        """The same, with NaN for the groups of these rows (m,)."""
+        if rows.any():
+            group = np.unique(out.row_group[rows])
+            if self.own is not None:
+                self.own[:, np.isin(out.group, group)] = np.nan
+            if self.all is not None:
+                self.all[:, group] = np.nan
+        return self
+
     def filled(self, out: LeftOut, base: np.ndarray) -> np.ndarray:
         """Under every class, (q, groups, k, d), from those by all rows (q, k, d)."""
         if self.all is not None:
             return self.all
         assert self.own is not None
-        q, k, d = base.shape
         whole = np.repeat(base[:, None], out.groups, axis=1)
         whole[:, out.group, out.y] = self.own
         return whole

@@ -136,31 +136,29 @@ class Aode(Family):
 
     def loglik_without(self, t: Pairs, p: Params, out: LeftOut, x: Codes) -> np.ndarray:
         """The strengths stay. Missing cells of x are no evidence."""
-        counts, m = [np.maximum(table, 0.0) for table in t.columns()], p.strengths
-        rows, found = np.asarray(out.x.values), np.empty((x.n, out.groups, t.k))
+        rows = np.asarray(out.x.values)
         rows = np.where((rows >= 0) & (rows < t.levels), rows, -1)
-        for own, cells in zip(found, np.asarray(x.values), strict=True):
-            here = np.flatnonzero((cells >= 0) & (cells < t.levels))
-            each, alone = np.zeros((out.groups, x.d, t.k)), np.zeros((out.groups, t.k))
-            used = np.zeros((out.groups, x.d), dtype=bool)
-            for j in here.tolist():
-                chain, cell = [counts[j].sum(axis=0), counts[j]], int(cells[j])
+        return np.stack([self._left_of(t, p, out, rows, cells) for cells in np.asarray(x.values)])
 
-                def logs(tables: list, steps: tuple, j: int, cell: int, given: list) -> np.ndarray:
-                    chosen, at = [m[i, j] for i in steps], [int(cells[i]) for i in given]
-                    conditions = [rows[:, i] for i in given]
-                    return backoff.log_shares_without(tables, self.alpha, chosen, cell, at, rows[:, j], conditions, out)
-
-                term = logs(chain, (-1,), j, cell, [])
-                each[:, j] += term
-                alone += term
-                left = chain[0][cell] - out.by_group(out.sums(rows[:, j] == cell))
-                used[:, j] = left >= max(self.least, backoff.TINY) * (1 - 1e-9)
-                for i in here[here != j].tolist():
-                    pair = [*chain, np.maximum(t.pair(i, j), 0.0)]
-                    each[:, i] += logs(pair, (-1, i), j, cell, [i])
-            own[:] = dependence.averaged(each, used, alone)
-        return found
+    def _left_of(self, t: Pairs, p: Params, out: LeftOut, rows: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """The same of one row of cells (d,), (groups, k)."""
+        counts, m = [np.maximum(table, 0.0) for table in t.columns()], p.strengths
+        here = np.flatnonzero((cells >= 0) & (cells < t.levels))
+        each, alone = np.zeros((out.groups, t.d, t.k)), np.zeros((out.groups, t.k))
+        used = np.zeros((out.groups, t.d), dtype=bool)
+        for j in here.tolist():
+            chain, cell = [counts[j].sum(axis=0), counts[j]], int(cells[j])
+            term = backoff.log_shares_without(chain, self.alpha, [m[-1, j]], cell, [], rows[:, j], [], out)
+            each[:, j] += term
+            alone += term
+            left = chain[0][cell] - out.by_group(out.sums(rows[:, j] == cell))
+            used[:, j] = left >= max(self.least, backoff.TINY) * (1 - 1e-9)
+            for i in here[here != j].tolist():
+                pair, both = [*chain, np.maximum(t.pair(i, j), 0.0)], [m[-1, j], m[i, j]]
+                each[:, i] += backoff.log_shares_without(
+                    pair, self.alpha, both, cell, [int(cells[i])], rows[:, j], [rows[:, i]], out
+                )
+        return dependence.averaged(each, used, alone)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """A parent is drawn for each row, then its level, then the others."""

@@ -34,7 +34,7 @@ from deciban.estimation.dirichlet import (
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import class_weight, set_own
-from deciban.estimation.left_out import LeftOut, PartsLeft
+from deciban.estimation.left_out import LeftOut, PartsLeft, not_counted
 from deciban.estimation.linear import LinearScores, Term, zero_probabilities
 from deciban.estimation.parameters import Parameter, log_slope
 from deciban.estimation.sensitivity import LevelShares
@@ -144,10 +144,11 @@ class Categorical(Family):
     def parts_without(self, t: Crosstab, p: Params, out: LeftOut, x: Codes) -> PartsLeft:
         rows, cells, alpha = np.asarray(out.x.values), np.asarray(x.values), self.pseudo_counts(t)
         there = (rows >= 0) & (rows < t.levels)
-        lost = lone = None
+        key, lost, lone = np.where(there, t.offset[:-1] + rows, -1), None, None
         if out.prunes:
-            lost, lone = _emptied(t, out, np.where(there, t.offset[:-1] + rows, -1), cells)
-        return shares_without(t.table, t.offset, alpha, out, cells, lambda cell: rows == cell, there, lost, lone)
+            lost, lone = _emptied(t, out, key, cells)
+        found = shares_without(t.table, t.offset, alpha, out, cells, lambda cell: rows == cell, there, lost, lone)
+        return found.without_closed_form(out, not_counted(t.table, out, key))
 
     def _left(self, t: Crosstab, alpha: float | np.ndarray, alike: np.ndarray) -> np.ndarray:
         """log θ (k, sum of levels) of each level without one row that has it, where all rows of a class have the same

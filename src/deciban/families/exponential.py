@@ -15,6 +15,7 @@ of the given mean, by default the mean of all rows, so that units do not matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -103,7 +104,7 @@ class Exponential(Family):
         left = t.take(out.y) - taken
         seen, cells = np.broadcast_to(column(left.n), left.total.shape), x.dense()
         known = known_parts(left)
-        mean = self.mean
+        mean: Any = self.mean
         if mean is None:
             rest = subtract(n.sum(axis=0), out.by_group(np.broadcast_to(column(taken.n), left.total.shape)))
             mean = subtract(t.total.sum(axis=0), out.by_group(taken.total)) * divide(np.ones(1), rest)

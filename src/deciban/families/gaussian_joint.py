@@ -171,9 +171,7 @@ class GaussianJoint(Family):
             weights = t.n if self.weights is None else self.weights
             return plan.scores(x, y, w, None if self.span is None else Span(self.span, weights, self.given))
 
-    def loglik_without(
-        self, t: Scatter | RowScatter | Quartic, p: Params, out: LeftOut, x: Reals
-    ) -> np.ndarray | None:
+    def loglik_without(self, t: Scatter | RowScatter | Quartic, p: Params, out: LeftOut, x: Reals) -> np.ndarray | None:
         """Of rows that are left out one by one. Rows with missing cells were not learned; missing cells of x are
         integrated out."""
         if not isinstance(t, Scatter) or out.row_part is not None:
@@ -199,7 +197,11 @@ class GaussianJoint(Family):
             regular, own = self._regular(t), Moments(t.n, t.mean, np.diagonal(t.scatter, axis1=1, axis2=2).copy())
             odd = self.shrinkage or regular.ridge or regular.blend or not (self.free(t) > 0).all()
             found = None if odd or not (own.m2 > 0).all() else normals.parts_without(own, out, x, ddof=self.ddof)
-            return np.full((out.groups, t.k), np.nan) if found is None else found.filled(out, self._parts_of(own, x)).sum(axis=3)[0]
+            return (
+                np.full((out.groups, t.k), np.nan)
+                if found is None
+                else found.filled(out, self._parts_of(own, x)).sum(axis=3)[0]
+            )
         plan = cached_plan(self, t, self._without)
         if isinstance(plan, Separate):
             return plan.scores_of(x, out.x, out.y, out.w)[0]

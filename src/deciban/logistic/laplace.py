@@ -212,7 +212,7 @@ class Leverage:
     ) -> np.ndarray:
         """log P(class | x) of other rows (groups, q, k) by one Newton step from θ (m, p) without each group of rows:
 
-            θ̃ = θ + (H − H_g)⁻¹ Σ_g w r ⊗ a;  of a single row the margins move by w Q_x (I − w V Q)⁻¹ r, Q_x = x H⁻¹ a
+        θ̃ = θ + (H − H_g)⁻¹ Σ_g w r ⊗ a;  of a single row the margins move by w Q_x (I − w V Q)⁻¹ r, Q_x = x H⁻¹ a
         """
         design = self.leaving
         standard = design.standard(theta)

@@ -110,6 +110,7 @@ class Influence:
 
     def _loss(self, query: int) -> np.ndarray:
         assert self.loss is not None
+        self._check(query)
         return self.loss if self.loss.ndim == 1 else self.loss[:, query]
 
     def _check(self, query: int) -> None:
@@ -321,9 +322,7 @@ def influence(
         if len(at) != n:
             raise DataError(f"X has {n} rows and `groups` {len(at)}\n\nhint: give the group of each row")
         if (at < 0).any():
-            raise DataError(
-                f"row {int((at < 0).argmax())} has no group\n\nhint: give such rows a group of their own"
-            )
+            raise DataError(f"row {int((at < 0).argmax())} has no group\n\nhint: give such rows a group of their own")
     found = model._proba_without(rows, at, many, query, second_stage)
     before, after = np.exp(found.log_proba), np.exp(found.without)
     loss = None

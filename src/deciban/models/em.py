@@ -389,7 +389,9 @@ def gaussians_of(state: State) -> ClassGaussians:
     """The Gaussians that the next step would fill in cells by, of a state after EM."""
     family, t, n = state.spec.fill_missing(state.family, state.known), state.tally.parts[1], state.n
     squares = np.diagonal(t.scatter, axis1=1, axis2=2)
-    seen = Moments(np.broadcast_to(n[:, None], t.mean.shape), t.mean, np.broadcast_to(squares / (t.k / len(squares)), t.mean.shape))
+    seen = Moments(
+        np.broadcast_to(n[:, None], t.mean.shape), t.mean, np.broadcast_to(squares / (t.k / len(squares)), t.mean.shape)
+    )
     return _filling(family, t, n, within_class_variance(seen), t.mean.shape[1] + 1.0)
 
 

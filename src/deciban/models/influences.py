@@ -19,6 +19,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from operator import sub
 from typing import Any
 
@@ -67,10 +68,13 @@ class PosteriorsWithout:
         if len(own) == len(classes):
             return self
         at = np.searchsorted(classes, own)
-        out = [np.full((*logs.shape[:-1], len(classes)), -np.inf) for logs in (self.log_proba, self.without)]
-        for whole, part in zip(out, (self.log_proba, self.without), strict=True):
-            whole[..., at] = part
-        return PosteriorsWithout(*out, self.note)
+
+        def spread(logs: np.ndarray) -> np.ndarray:
+            out = np.full((*logs.shape[:-1], len(classes)), -np.inf)
+            out[..., at] = logs
+            return out
+
+        return PosteriorsWithout(spread(self.log_proba), spread(self.without), self.note)
 
 
 def log_proba_without(
@@ -111,11 +115,11 @@ def log_proba_without(
 def _even_spans(table: Table) -> list[tuple[int, int, int, int]]:
     step = max(LEAST, CELLS // max(1, table.x.cells // max(1, table.n)))
     ends = [*range(0, table.n, step), table.n]
-    return [(a, b, a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    return [(a, b, a, b) for a, b in pairwise(ends)]
 
 
 def _spans_of_groups(numbers: np.ndarray, groups: int, n: int, cells: int) -> list[tuple[int, int, int, int]]:
-    """(first group, last group, first row, last row) of each span, from the ascending group of each row."""
+    """(first group, last group, first row, last row) of each span, from the ascending groups of rows."""
     step = max(LEAST, CELLS // max(1, cells // max(1, n)))
     ends = np.searchsorted(numbers, np.arange(groups + 1))
     out, first = [], 0
@@ -135,7 +139,7 @@ def _class_weights(table: Table, numbers: np.ndarray | None, groups: int) -> np.
 
 
 def _priors_without(state: State, removed: np.ndarray) -> np.ndarray:
-    """What is added to the scores, (groups, k): log priors by the weights of the classes without those of each group."""
+    """What is added to the scores, (groups, k): log priors by the weights of classes without each group."""
     own = state.family.log_prior
     if not state.posterior.added.any() or own is not None:
         return np.broadcast_to(state.posterior.added, removed.shape)
@@ -237,7 +241,7 @@ class _Removal:
 
 
 def posterior_without(state: State, rows: Table, priors: Any = None) -> Callable[[Block], np.ndarray]:
-    """A function of rows x: log P(class | x) (q, k) by the state without these rows, estimated with its choices held."""
+    """A function of rows x: log P(class | x) (q, k) by the state without these rows, its choices held."""
     left = state.with_tally(finite_sum(state.tally, _removed(state, rows), sub))
     if left.tally.short().any() and not state.known.steps:
         raise never_learned(state, rows, 0)
@@ -291,7 +295,7 @@ def log_proba_refitted(
         return log_proba_without(state, table, group, groups, x, priors)
     if spec.interactions:
         raise DataError(
-            "weights of joint tables are not fitted again without rows\n\nhint: leave out `second_stage`, which holds them"
+            "weights of joint tables are not fitted again without rows\n\nhint: leave out `second_stage`: they are held"
         )
     if table.n > MOST:
         raise DataError(
@@ -310,7 +314,7 @@ def log_proba_refitted(
     out = np.empty((groups, x.n, len(state.classes)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the fit on all rows were given
-        for g, (start, stop) in enumerate(zip(ends, ends[1:], strict=False)):
+        for g, (start, stop) in enumerate(pairwise(ends)):
             out[g] = _refitted(state, table.take(order[start:stop]), x, priors)
     return out
 

@@ -10,6 +10,37 @@ from deciban.display import NEGATIVE, POSITIVE, TEXT_COLOUR, truncate
 from deciban.plots import style
 
 
+def influence(found: Any, ax: Any = None, *, n: int = 10, query: int = 0, of: Any = None) -> Any:
+    """Plot influences: how far P(of | query) moves without each of the n rows or groups that move it most.
+
+    Parameters
+    ----------
+    found : Influence
+        What `deciban.influence(model, X, y, query)` returns.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+    n : int, default 10
+        Number of rows or groups.
+    query : int, default 0
+        Which of several queries.
+    of : label, optional
+        The class whose probability is drawn; by default the most probable.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import deciban
+    >>> X, y = [[0.0], [1.0], [2.8], [4.0], [5.0], [6.0]], ["a", "a", "a", "b", "b", "b"]
+    >>> ax = influence(deciban.influence(deciban.GaussianNB().fit(X, y), X, y, [[3.0]]), n=2)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['2 (a)', '3 (b)']
+    """
+    return found.plot(ax, n=n, query=query, of=of)
+
+
 def draw(
     names: list[Any], change: np.ndarray, proba: float, label: str, kind: str, many: int, exact: bool, ax: Any = None
 ) -> Any:
