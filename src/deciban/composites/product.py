@@ -164,7 +164,7 @@ class Product(Family):
             for (one, *_), at in zip(found, self.columns, strict=True):
                 own[:, :, columns_at(at)] += one.own
             return PartsLeft(own)
-        whole = np.zeros((x.n, out.groups, len(t.parts[0].n), self.d))
+        whole = np.zeros((x.n, out.groups, t.k, self.d))
         for (one, f, params, block), at in zip(found, self.columns, strict=True):
             base = f.parts(params, block) if one.all is None else np.zeros(0)
             whole[:, :, :, columns_at(at)] += one.filled(out, base)
