@@ -258,17 +258,24 @@ def test_weights_of_columns_are_held(cls, grouped):
     np.testing.assert_allclose(got.values, again, rtol=0, atol=1e-9)
 
 
-def test_interactions_are_held():
-    x, y = levels(200)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_interactions_are_held(grouped):
+    rng = np.random.default_rng(8)
+    x, _ = levels(400)
+    x["c"], x["more"] = rng.choice(["u", "v", "w"], 400), np.round(rng.normal(size=400), 1)
+    x.loc[rng.random(400) < 0.1, "more"] = np.nan
+    y = np.where((x["b"] == x["c"]) ^ (rng.random(400) < 0.2), "no", "yes")  # the columns act together
     own = MixedNB(interactions="auto").fit(x, y)
-    got = influence(own, x, y, x[:2])
+    assert len(own.interactions_) > 0
+    group = np.arange(400) // 7 if grouped else np.arange(400)
+    got = influence(own, x, y, x[:4], groups=group if grouped else None)
     state = own._fitted_state()
-    tables = own.interactions_
-    left = influences.posterior_without(state, own._table_of(state, x[:1], y[:1], None)[0])
-    block = state.posterior.block(x[:2]).rows(0, 2)
-    np.testing.assert_allclose(got.values[0], np.exp(left(block)) - own.predict_proba(x[:2]), atol=1e-9)
-    assert 0 < np.abs(got.values).max() < 0.2
-    assert own.interactions_ == tables
+    table, _ = own._table_of(state, x, y, None)
+    block = state.posterior.block(x[:4]).rows(0, 4)
+    some = np.unique(group)[:: 1 if grouped else 9]
+    parts = (table.take(np.flatnonzero(group == g)) for g in some)
+    again = [np.exp(influences.posterior_without(state, part)(block)) for part in parts]
+    np.testing.assert_allclose(got.values[some], np.array(again) - own.predict_proba(x[:4]), rtol=0, atol=1e-9)
 
 
 def test_a_second_stage_is_fitted_again():

@@ -197,12 +197,16 @@ class _Removal:
         """(q, groups, k); NaN for groups, or None, where the state must be estimated again."""
         state, t = self.state, self.state.tally.parts[1]
         posterior = state.posterior
-        if isinstance(scores, JointScores) or state.known.steps:
+        if state.known.steps:
             return None
         if isinstance(posterior, AveragedPosterior) and posterior.gaps_in(x):
             return None
         family, params = state.family, state.params
         out = LeftOut.of(self.table.x.rows(0, self.table.n), self.table.y, self.table.w, self.group)
+        if isinstance(scores, JointScores):
+            rows, asked = scores.read(out.x), scores.read(x)
+            left = [scores.tables.scores_without(*one, out, *rows) for one in zip(*asked, strict=True)]
+            return np.array(left).reshape(x.n, out.groups, self.table.k)
         if isinstance(scores, WeightedScores):
             return self._weighted(scores, out, x)
         found = family.loglik_without(t, params, out, x)
