@@ -383,6 +383,32 @@ def test_ensembles_by_member():
     assert not influence(BayesOptimal([GaussianNB(), LogisticRegression()]).fit(x, y), x, y, x[:1]).exact
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"model": "bernoulli", "min_df": 2}, {"alpha": "auto"}, {"calibrate": True}, {"model": "complement"}],
+    ids=repr,
+)
+def test_texts(settings):
+    settings = {"alpha": 1.0, "smoothing": "even", "dependence": 0.0, "spread": 0.0} | settings
+    x, y = rows_for(deciban.TextClassifier(), n=40)
+    x = np.array([f"{text} own{i}" for i, text in enumerate(x)], dtype=object)  # a word that no other text has
+    model = deciban.TextClassifier(**settings).fit(x, y)
+    group = np.arange(40) // 3
+    for groups, own in ((None, np.arange(40)), (group, group)):
+        got = influence(model, x, y, x[:2], groups=groups)
+        again = influence(model, x, y, x[:2], groups=groups, second_stage=True)
+        want = []
+        for g in np.unique(own):
+            left = deciban.TextClassifier(**settings).fit(x[own != g], y[own != g])
+            want.append(left.predict_proba(x[:2]) - model.predict_proba(x[:2]))
+        chosen = settings["alpha"] == "auto" or "calibrate" in settings
+        np.testing.assert_allclose((again if chosen else got).values, np.array(want), atol=1e-9)
+        assert "calibrate" not in settings or np.abs(got.values - again.values).max() > 1e-4
+    assert influence(model, x, y, x[0]).values.shape == (40, 3)
+    with pytest.raises(NotAdditiveError, match="all texts at once"):
+        influence(deciban.TextClassifier(model="logistic").fit(x, y), x, y, x[:1])
+
+
 # what is refused
 
 

@@ -270,7 +270,7 @@ def influence(
     y : array of shape (n,), or str
         Their classes, or the name of the column of X that holds them.
     query : frame, array, sparse matrix or dictionaries
-        The rows whose posterior is asked for, in the form of X.
+        The rows whose posterior is asked for, in the form of X (of texts, one text may come alone).
     sample_weight : array of shape (n,), optional
         The weights that the rows were learned with.
     groups : array of shape (n,), or str, optional
@@ -311,6 +311,7 @@ def influence(
             "hint: generative classifiers, their ensembles and LogisticRegression have influences"
         )
     X, groups = _groups_of(X, groups, model)
+    query = [query] if isinstance(query, str) else query
     X, y = inputs.labelled(X, y)
     rows = RawArrays(X, y, None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64))
     n = len(rows.labels)

@@ -204,7 +204,7 @@ class _Removal:
         family, params = state.family, state.params
         out = LeftOut.of(self.table.x.rows(0, self.table.n), self.table.y, self.table.w, self.group)
         if isinstance(scores, JointScores):
-            rows, asked = scores.read(out.x), scores.read(x)
+            rows, asked = scores.read(out.x), scores.read(x)  # type: ignore[arg-type]
             left = [scores.tables.scores_without(*one, out, *rows) for one in zip(*asked, strict=True)]
             return np.array(left).reshape(x.n, out.groups, self.table.k)
         if isinstance(scores, WeightedScores):

@@ -378,7 +378,7 @@ class JointTables:
         table, levels = self.count(j), int(self.chosen.levels[j])
         n, whole = (np.repeat(a[None], out.groups, axis=0) for a in (table[:, level], table.sum(axis=1)))
         at = out.group, out.y
-        n[at] = subtract(n[at], out.sums(rows == level))
+        n[at] = subtract(n[at], out.sums(np.asarray(rows == level)))
         whole[at] = subtract(whole[at], out.sums(rows >= 0))
         m = np.sqrt(levels)
         share = (n.sum(axis=1, keepdims=True) + 1.0) / (whole.sum(axis=1, keepdims=True) + levels)
@@ -397,8 +397,8 @@ class JointTables:
             table, cell = self.count(t), int(np.ravel_multi_index(tuple(codes[own].tolist()), tuple(levels.tolist())))
             n, whole = (np.repeat(a[None], out.groups, axis=0) for a in (table[:, cell], table.sum(axis=1)))
             at, there = (out.group, out.y), rows[:, own]
-            n[at] = subtract(n[at], out.sums((there == codes[own]).all(axis=1)))
-            whole[at] = subtract(whole[at], out.sums((there >= 0).all(axis=1)))
+            n[at] = subtract(n[at], out.sums(np.asarray((there == codes[own]).all(axis=1))))
+            whole[at] = subtract(whole[at], out.sums(np.asarray((there >= 0).all(axis=1))))
             m = 2.0 * (len(own) - 1)
             found = np.log((n / alone + m) / (whole + m))
         found = np.clip(found, -MOST, MOST)
@@ -413,7 +413,7 @@ class JointTables:
         ]
         for whole, part in zip(each, (left.n, left.mean, left.m2), strict=True):
             whole[out.group, out.y] = part
-        return terms_of(*each), ((each[0] < 0) | (each[2] < 0)).any(axis=(1, 2))
+        return terms_of(*each), np.asarray(((each[0] < 0) | (each[2] < 0)).any(axis=(1, 2)))
 
     def parts(self, codes: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Scores by column (n, k, d), and by columns that are looked at together (n, k, together)."""
