@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import deciban
@@ -196,6 +197,20 @@ def test_levels_that_end_with_a_row(model, grouped):
     if isinstance(model, MixedNB) and model.families != "auto":  # nothing is chosen
         rest = [clone(model).fit(x[group != g], y[group != g]).predict_proba(query) for g in np.unique(group)]
         np.testing.assert_allclose(got.values, np.array(rest) - own.predict_proba(query), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model", [MultinomialNB(), deciban.ComplementNB(), BernoulliNB(), deciban.PoissonNB()], ids=repr
+)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_sparse_rows(model, grouped):
+    rng = np.random.default_rng(9)
+    x, y, w = rng.poisson(0.4, (N, 12)).astype(float), rng.choice(["a", "b", "c"], N), weights()
+    group = np.arange(N) // 3 if grouped else None
+    own = clone(model).fit(csr_array(x), y, sample_weight=w)
+    got = influence(own, csr_array(x), y, csr_array(x[:3]), sample_weight=w, groups=group)
+    want = influence(clone(model).fit(x, y, sample_weight=w), x, y, x[:3], sample_weight=w, groups=group)
+    np.testing.assert_allclose(got.values, want.values, rtol=0, atol=1e-12)
 
 
 def test_spans_do_not_show(monkeypatch):

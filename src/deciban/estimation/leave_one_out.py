@@ -172,6 +172,20 @@ def moments_without(t: Moments, out: LeftOut, tally: Callable[..., Moments]) -> 
     return Moments(n, mean, m2)
 
 
+def taken_cells(out: LeftOut, columns: np.ndarray) -> np.ndarray:
+    """Σ w x of some columns of each part, (p, columns); missing cells count 0."""
+    x = out.x
+    if isinstance(x, Reals):
+        return out.sums(np.nan_to_num(np.asarray(x.values[:, columns], dtype=np.float64)))
+    place = np.full(x.d, -1)
+    place[columns] = np.arange(len(columns))
+    at = place[x.column_of()]
+    here = at >= 0
+    cells = np.zeros((x.n, len(columns)))
+    cells[x.row_of()[here], at[here]] = np.nan_to_num(np.asarray(x.stored, dtype=np.float64)[here])
+    return out.sums(cells)
+
+
 def exceeding(total: np.ndarray, x: Reals | Counts, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
     """Which rows (n,) have a cell larger than the sum of their class: they are not among its rows."""
     most = total * (1 + 1e-9)

@@ -52,6 +52,7 @@ EM_NOTE = "one step of EM without the group, from the model of all rows"
 CELLS = 1 << 17  # of the rows that are left out at a time: arrays of them stay in cache
 MOST = 4096  # rows for which a second stage is fitted again
 STEPS = 3  # of Newton's method, from the calibration of all rows
+WIDE = 4096  # columns
 LEAST = 64  # rows that are left out at a time, at least
 
 
@@ -90,7 +91,7 @@ def log_proba_without(
     else:
         order = np.argsort(group, kind="stable")
         rows, numbers = table.take(order), group[order]
-        spans = _spans_of_groups(numbers, groups, table.n, table.x.cells)
+        spans = _spans_of_groups(numbers, groups, _rows_at_a_time(table))
     whole = _class_weights(rows, numbers, groups)
     if (state.n.sum() - whole.sum(axis=1) <= 1e-9 * state.n.sum()).any():
         raise DataError("a group has all rows that the model learned\n\nhint: leave out fewer rows at a time")
@@ -113,14 +114,17 @@ def log_proba_without(
 
 
 def _even_spans(table: Table) -> list[tuple[int, int, int, int]]:
-    step = max(LEAST, CELLS // max(1, table.x.cells // max(1, table.n)))
-    ends = [*range(0, table.n, step), table.n]
+    ends = [*range(0, table.n, _rows_at_a_time(table)), table.n]
     return [(a, b, a, b) for a, b in pairwise(ends)]
 
 
-def _spans_of_groups(numbers: np.ndarray, groups: int, n: int, cells: int) -> list[tuple[int, int, int, int]]:
+def _rows_at_a_time(table: Table) -> int:
+    """Sparse rows may be looked at column by column."""
+    return max(LEAST, CELLS // max(1, min(table.d, WIDE), table.x.cells // max(1, table.n)))
+
+
+def _spans_of_groups(numbers: np.ndarray, groups: int, step: int) -> list[tuple[int, int, int, int]]:
     """(first group, last group, first row, last row) of each span, from the ascending groups of rows."""
-    step = max(LEAST, CELLS // max(1, cells // max(1, n)))
     ends = np.searchsorted(numbers, np.arange(groups + 1))
     out, first = [], 0
     while first < groups:
