@@ -44,6 +44,7 @@ _HOMES = {  # public name → module; `__init__.pyi` is written from this table 
     "dumps": "model_file",
     "evaluate": "model_selection.evaluate",
     "find_leakage": "model_selection.leakage",
+    "influence": "model_selection.influence",
     "learning_curve": "model_selection.learning_curve",
     "list_classifiers": "model_selection.compare",
     "list_families": "families",

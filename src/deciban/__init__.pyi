@@ -43,6 +43,7 @@ from deciban.model_selection.compare import compare as compare
 from deciban.model_selection.compare import list_classifiers as list_classifiers
 from deciban.model_selection.cross_validation import cross_validate as cross_validate
 from deciban.model_selection.evaluate import evaluate as evaluate
+from deciban.model_selection.influence import influence as influence
 from deciban.model_selection.leakage import find_leakage as find_leakage
 from deciban.model_selection.learning_curve import learning_curve as learning_curve
 from deciban.reports import report as report

@@ -71,6 +71,7 @@ from deciban.errors import (
 )
 from deciban.models import hypotheses
 from deciban.models.hypotheses import HELD_OUT, NoEvidenceError, check_same_data, class_evidence, log_weights
+from deciban.models.influences import PosteriorsWithout
 from deciban.models.pooled_posterior import PooledPosterior, inputs_of_each, taken_rows
 from deciban.rows import inputs
 from deciban.rows.inputs import rows_at
@@ -475,6 +476,30 @@ class Ensemble(Classifier):
         X, y, more = conformal.part_of(rows, np.flatnonzero(~left_out))
         part = RawArrays(self._read(X), y, more.get("sample_weight"))
         return self._with_models([member.learn(part).model for member in self._members()])
+
+    def _proba_without(
+        self, rows: RawArrays, group: np.ndarray, groups: int, query: Any, refit: bool = False, priors: Any = None
+    ) -> PosteriorsWithout:
+        """By every model; the weights of the models are kept."""
+        self._check_is_fitted()
+        read, query = replace(rows, X=self._read(rows.X)), self._read(query)
+        priors = self.priors if priors is None else priors
+        each = []
+        for model in self.models_:
+            if not isinstance(model, Classifier):
+                raise NotAdditiveError(
+                    f"{type(model).__name__} is no classifier of deciban: no rows can be taken out of it\n\n"
+                    "hint: an ensemble of generative classifiers and LogisticRegression has influences"
+                )
+            own = None if priors is None else check_priors(priors, self.classes_)
+            if own is not None:
+                own = own[np.searchsorted(self.classes_, model.classes_)]
+            found = model._proba_without(read, group, groups, query, refit, own if own is None else own / own.sum())
+            each.append(found.in_classes(model.classes_, self.classes_))
+        logs = self._combined(np.stack([one.log_proba for one in each]))
+        without = np.stack([one.without for one in each])
+        parts = [self._combined(without[:, :, i]) for i in range(len(logs))]
+        return PosteriorsWithout(logs, np.stack(parts, axis=1), next((one.note for one in each if one.note), ""))
 
     def _with_models(self, models: list) -> Any:
         """A copy with other models in the place of its own."""

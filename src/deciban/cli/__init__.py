@@ -21,6 +21,7 @@ VERBS = (
     "fit",
     "predict",
     "explain",
+    "influence",
     "score",
     "compare",
     "show",

@@ -26,7 +26,16 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import blocks, moments_left, not_in_sums, row_sums, set_own, weight
+from deciban.estimation.leave_one_out import (
+    blocks,
+    moments_left,
+    moments_without,
+    not_in_sums,
+    row_sums,
+    set_own,
+    weight,
+)
+from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.estimation.sensitivity import JoinedSensitivity, LocationScale
 from deciban.gaussian import columns as normals
 from deciban.gaussian.leave_one_out import DEEP, GivenPrior, cached_plan, students
@@ -177,6 +186,27 @@ class Student(Family):
             set_own(out, y, np.where(not_in_sums(own[2]), np.nan, scores), rows)
         return out
 
+    def parts_without(self, t: Moments, p: Params, out: LeftOut, x: Reals | Counts) -> PartsLeft | None:
+        """A prior from all rows changes with each group left out, and with it every class."""
+        if self._borrows and (t.n <= 0).any():
+            return None
+        out, cells = out.of_block(self._read(out.x)), self._read(x).dense()
+        left = moments_without(t, out, ops.moments)
+        prior: tuple = self._prior(t)
+        if self._borrows:
+            rest = moments_without(t.collapse(), out.of_groups(), ops.moments)
+            within = t.m2.sum(axis=0) - out.by_group(t.m2.take(out.y, axis=0) - left.m2)
+            prior = self._weak((rest.n, rest.mean, rest.m2), within)
+        here = [each[out.group] if np.ndim(each) == 2 else each for each in prior]
+        own = _parts(cells[:, None, :], *self._posterior(left.n, left.mean, left.m2, *here))
+        own[:, ((left.n <= 0) & self._borrows | (left.n < 0) | (left.m2 < 0)).any(axis=1)] = np.nan
+        if not self._borrows:
+            return PartsLeft(own)
+        there = [each[:, None, :] if np.ndim(each) == 2 else each for each in prior]
+        every = _parts(cells[:, None, None, :], *self._posterior(column(t.n), t.mean, t.m2, *there))
+        every[:, out.group, out.y] = own
+        return PartsLeft(None, every)
+
     def _or_all(self, moments: tuple[np.ndarray, ...], every: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         """(n, mean, m2) of a class, or of all rows where the class has none."""
         empty = moments[0] <= 0
@@ -209,6 +239,21 @@ class Student(Family):
         df = np.broadcast_to(p.df, p.loc.shape)
         drawn = p.loc[y] + p.scale[y] * rng.standard_t(df[y])
         return np.exp(drawn) if self.log else drawn
+
+
+def _parts(cells: np.ndarray, kappa, loc, shape, scale) -> np.ndarray:
+    """Log density of cells by column, each row with its own posterior; 0 for a missing cell."""
+    wide = (kappa + 1.0) / kappa
+    flat = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2.0 * np.pi * wide)
+    z = cells - loc
+    z *= z
+    z = z / scale
+    z /= 2.0 * wide
+    np.log1p(z, out=z)
+    z *= -(shape + 0.5)
+    z -= 0.5 * np.log(scale)
+    z += flat
+    return np.where(np.isnan(cells), 0.0, z) if np.isnan(cells).any() else z
 
 
 def _score(cells: np.ndarray, kappa, loc, shape, scale) -> np.ndarray:

@@ -37,9 +37,17 @@ class Calibration:
 
     @classmethod
     def fit(
-        cls, scores: np.ndarray, prior: np.ndarray, y: np.ndarray, w: np.ndarray | None = None, few: float = FEW
+        cls,
+        scores: np.ndarray,
+        prior: np.ndarray,
+        y: np.ndarray,
+        w: np.ndarray | None = None,
+        few: float = FEW,
+        start: Calibration | None = None,
+        steps: int = STEPS,
     ) -> Calibration:
-        """From held-out log likelihoods (n, k), log priors (k,) or (n, k), and the true classes. `few`: see FEW."""
+        """From held-out log likelihoods (n, k), log priors (k,) or (n, k), and the true classes. `few`: see FEW;
+        `start`, `steps`: of Newton's method."""
         n, k = scores.shape
         best = scores.max(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
@@ -49,10 +57,10 @@ class Calibration:
         w = np.ones(n) if w is None else w
         strength = PENALTY + (few / max(float(w.sum()), 1.0)) ** 2
         lost = w.sum() > HEAVY
-        theta = np.concatenate([[1.0], np.zeros(k)])
+        theta = np.concatenate([[1.0], np.zeros(k)] if start is None else [[start.temperature], start.bias])
         loss = _HeldOutLoss(scores, prior, y, w, strength)
         value, gradient, curvature = loss(theta)
-        for _ in range(STEPS):
+        for _ in range(steps):
             step = _least_step(curvature, gradient) if lost else np.linalg.solve(curvature, gradient)
             if gradient @ step <= 1e-12 * (1.0 + abs(value)):
                 break

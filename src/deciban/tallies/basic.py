@@ -134,6 +134,10 @@ class Tally:
     def __rmul__(self, scale: float) -> Any:
         return self * scale
 
+    def take(self, classes: np.ndarray):
+        """These classes, in this order; a class may be there several times."""
+        return replace(self, **{f.name: getattr(self, f.name).take(classes, axis=0) for f in fields(self)})
+
     def relabel(self, index: np.ndarray, k: int):
         """The same tally in a list of k classes, where class c stands at index[c]; classes at one place are one."""
         return replace(self, **{f.name: scatter_classes(getattr(self, f.name), index, k) for f in fields(self)})
