@@ -37,7 +37,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from deciban import decision, display, ops
 from deciban.classifiers.base import Generative
@@ -60,11 +59,14 @@ from deciban.rows import inputs
 from deciban.rows.coding import LINEAR, Coding
 from deciban.rows.column_use import drop_reason
 from deciban.rows.sampling import folds_by_content, sample_rows
+from deciban.solvers.base import solve
+from deciban.solvers.newton import Newton
 
 SAMPLE, LEAST_SAMPLE = 5_000, 2_000  # rows by which models are weighted; fewer where there are many classes
 CELLS = 60_000  # rows × classes of them, at most
 SPAN = 1 << 20  # cells of a span of rows, at least
-MANY = 10_000  # rows from which on numbers are histograms: there is no need to choose densities
+TOLERANCE, STEPS = 1e-4, 50
+MANY = 2_000  # rows from which on numbers are histograms: there is no need to choose densities
 RARE = 3  # rows of a level that discriminants use
 RIDGE = 4.0  # rows of the prior of discriminants, in which a column has its variance, an indicator 1, and nothing else
 LEAST_RIDGE = 0.01  # of covariances by class
@@ -276,48 +278,66 @@ def _of_naive_bayes(columns: list[Column], y: np.ndarray, w: np.ndarray | None, 
     """Of naive Bayes, as `MixedNB` has it."""
     schema = schema_of("histogram" if len(y) >= MANY else "auto", "auto", 0.0, "ignore", "ignore", columns)
     x, _ = schema.read(columns, len(y), learning=True)
-    return _of_family(product_of(None, schema, Known()), Table(x, y, w, k, schema))
+    family, rows = product_of(None, schema, Known()), Table(x, y, w, k, schema)
+    return _left_out(family, _tally(family, rows), rows)
 
 
 def _of_discriminants(columns: list[Column], y: np.ndarray, w: np.ndarray | None, k: int) -> dict[str, np.ndarray]:
-    """Of linear discriminants, and of discriminants with covariances by class where most columns are numbers. Numbers
-    have deviation 1, indicators of levels are 0 and 1."""
-    try:
-        coding, _ = Coding.of(columns, replace(LINEAR, rare=RARE), w, lambda: y)
-    except DecibanError:  # no level has enough rows
-        return {}
-    cells = np.asarray(coding.read(columns, len(y), learning=True)[0].values)
-    scales = np.ones(coding.d) if coding.scales is None else coding.scales.copy()
-    numbers = [at.start for code, at in coding.groups if code.levels is None]  # their other columns are indicators
-    cells[:, numbers] /= scales[numbers]
-    scales[numbers] = 1.0
-    ridge = RIDGE / len(y)
-    ridge /= ridge + max(float(np.mean(scales**2)), 1e-12)
-    rows, work, out = Table(Reals(cells), y, w, k), len(y) * coding.d**2, {}
-    if work <= WORK:
-        out["LinearDiscriminantAnalysis"] = _of_family(GaussianJoint(1.0, ridge), rows)
-    if work * k <= WORK and 2 * len(numbers) >= coding.d:
-        out["RegularizedDiscriminantAnalysis"] = _of_family(GaussianJoint(BLEND, max(ridge, LEAST_RIDGE)), rows)
+    """Of linear discriminants, and of discriminants with covariances by class where most columns are numbers."""
+    cells, numbers = _coded(columns, y, w)
+    rows, d, out = Table(Reals(cells), y, w, k), cells.shape[1], {}
+    if d == 0 or (work := rows.n * d**2) > WORK:
+        return out
+    linear = GaussianJoint(1.0)
+    tally = _tally(linear, rows)
+    variance = float(np.trace(tally.scatter.sum(axis=0))) / (d * tally.n.sum())
+    ridge = RIDGE / (RIDGE + variance * tally.n.sum()) if variance > 0 else 0.5
+    out["LinearDiscriminantAnalysis"] = _left_out(replace(linear, shrinkage=ridge), tally, rows)
+    if 2 * numbers >= d and work * k <= WORK:
+        own = GaussianJoint(BLEND, max(ridge, LEAST_RIDGE))
+        out["RegularizedDiscriminantAnalysis"] = _left_out(own, _tally(own, rows), rows)
     return out
 
 
-def _of_family(family: Family, rows: Table) -> np.ndarray:
-    """By closed form; a row that has none is no evidence."""
+def _coded(columns: list[Column], y: np.ndarray, w: np.ndarray | None) -> tuple[np.ndarray, int]:
+    """(cells (n, d) of discriminants, how many columns are numbers). Numbers have deviation 1, indicators are 0 and 1;
+    only columns with missing cells need means for these."""
+    parts, numbers = [np.empty((len(y), 0))], 0
+    for gaps in (False, True):
+        some = [column for column in columns if column.missing.any() == gaps]
+        try:
+            coding, _ = Coding.of(some, replace(LINEAR, rare=RARE, filled=gaps), w, lambda: y)
+        except DecibanError:  # there is none, or no level has enough rows
+            continue
+        cells = np.asarray(coding.read(some, len(y), learning=True)[0].values)
+        at = [place.start for code, place in coding.groups if code.levels is None]  # indicators may follow them
+        deviation = cells[:, at].std(axis=0)
+        cells[:, at] /= np.where(deviation > 0, deviation, 1.0)
+        parts.append(cells)
+        numbers += len(at)
+    return (parts[1] if len(parts) == 2 else np.hstack(parts)), numbers
 
-    def tally(span: tuple[int, int]) -> Any:
+
+def _tally(family: Family, rows: Table) -> Any:
+    """The tally of all rows."""
+
+    def of(span: tuple[int, int]) -> Any:
         part = rows.rows(*span)
         return family.tally(part.x, part.y, part.w, rows.k)
 
-    spans = borders(rows.n, rows.x.cells, SPAN)
+    return threads.total(borders(rows.n, rows.x.cells, SPAN), of)
+
+
+def _left_out(family: Family, tally: Any, rows: Table) -> np.ndarray:
+    """Evidence (n, k) of each row without the row; a row that has no closed form is no evidence."""
     with np.errstate(all="ignore"):
-        total = threads.total(spans, tally)
-        params = family.estimate(total)
+        params = family.estimate(tally)
 
-        def left(span: tuple[int, int]) -> np.ndarray:
+        def of(span: tuple[int, int]) -> np.ndarray:
             part = rows.rows(*span)
-            return centred(family.leave_one_out(total, part.x, part.y, part.w, params)[:, :, None])[:, :, 0]
+            return centred(family.leave_one_out(tally, part.x, part.y, part.w, params)[:, :, None])[:, :, 0]
 
-        return np.concatenate(list(threads.map_ordered(spans, left)))
+        return np.concatenate(list(threads.map_ordered(borders(rows.n, rows.x.cells, SPAN), of)))
 
 
 def _of_classifier(model: Any, X: Any, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
@@ -373,13 +393,12 @@ def _weights(
         parts = np.stack(list(evidence.values()), axis=2) / m  # their mean is what weights are shrunk to
         rows = WeightedRows(DenseEvidence(GivenEvidence(parts), None, True), y, w)  # type: ignore[arg-type]
         objective = feature_weights.problem([rows], prior, m, pairs=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            start = feature_weights.fit_temperature(objective)
-            answer = feature_weights.found(objective, feature_weights.minimise(objective, start))
-        weights = dict(zip(evidence, (answer.table[0] / m).tolist(), strict=True))
+        with threads.one_blas_thread():
+            found = solve(Newton(), objective, feature_weights.fit_temperature(objective), TOLERANCE, STEPS)
+        change, bias = objective.layout.weights_and_biases(found.w)
+        weights = dict(zip(evidence, ((1.0 + change[0]) / m).tolist(), strict=True))
         if all(weight > 0 for weight in weights.values()):
-            return weights, answer.bias
+            return weights, bias
         evidence = {name: own for name, own in evidence.items() if weights[name] > 0}
     return {}, np.zeros(len(prior))
 
