@@ -61,6 +61,7 @@ from deciban.rows.column_use import drop_reason
 from deciban.rows.sampling import folds_by_content, sample_rows
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
+from deciban.tallies import RowScatter
 
 SAMPLE, LEAST_SAMPLE = 5_000, 2_000  # rows by which models are weighted; fewer where there are many classes
 CELLS = 60_000  # rows × classes of them, at most
@@ -71,14 +72,16 @@ RARE = 3  # rows of a level that discriminants use
 RIDGE = 4.0  # rows of the prior of discriminants, in which a column has its variance, an indicator 1, and nothing else
 LEAST_RIDGE = 0.01  # of covariances by class
 BLEND = 0.02  # of covariances by class with the common one
-WORK = 2e11  # rows × columns² (× classes) from which on discriminants take too long
+WORK = 5e10  # (rows + 10 columns) × columns² (× classes) from which on discriminants take too long
 SUREST = 0.1  # share of a class whose labels count as noise
 FEWEST = 30  # rows of it, at least
 EVEN = 100.0  # rows by which noise is shrunk to the same for all pairs of classes
-MOST_NOISE = 0.45  # of a class; half of it could not be learned from
+MOST_NOISE = 0.45  # of a class
+UNJUDGED = 0.3  # noise of all classes from which on columns say too little to judge labels
 LIKELY = 0.5  # probability that a label is wrong from which on it is called a likely error
 FOLDS = 10
-TINY = 1e-9  # probability that a class has at least, before its noise is applied
+TINY = 1e-12  # so that no sum is 0
+LEFT = 0.1  # share of a probability that noise does not explain, at least
 SHOWN = 10
 
 
@@ -95,7 +98,8 @@ class LabelErrors:
     probability : ndarray of shape (n,)
         P(given label), by models that were learned without the row.
     wrong : ndarray of shape (n,)
-        Probability that the label is wrong; NaN for the only row of a class, of which nothing can be held out.
+        Probability that the label is wrong; NaN for the only row of a class, of which nothing can be held out, and of
+        all rows if the columns say too little about the class to judge labels.
     order : ndarray of shape (n,)
         The rows, the least credible label first.
     likely : ndarray of shape (n,)
@@ -134,6 +138,10 @@ class LabelErrors:
     def expected(self) -> float:
         return float(np.nansum(self.wrong))
 
+    def with_names(self, names: np.ndarray | None) -> LabelErrors:
+        """The same with other names of the rows."""
+        return replace(self, names=names)
+
     def named(self, rows: np.ndarray) -> np.ndarray:
         """Rows as they are called."""
         return rows if self.names is None else self.names[rows]
@@ -158,8 +166,7 @@ class LabelErrors:
         columns = (self.named(at), self.y[at], self.suggested[at], self.probability[at], self.wrong[at])
         names = ("row", "given", "suggested", "probability", "wrong")
         return [
-            dict(zip(names, line, strict=True))
-            for line in zip(*(column.tolist() for column in columns), strict=True)
+            dict(zip(names, line, strict=True)) for line in zip(*(column.tolist() for column in columns), strict=True)
         ]
 
     def table(self, n: int = SHOWN) -> display.Table:
@@ -192,9 +199,12 @@ class LabelErrors:
     def summary(self) -> str:
         """The expected and the likely errors in a sentence."""
         n, likely = len(self), int(self.likely.sum())
+        if np.isnan(self.wrong).all():
+            return "the columns say too little about the class to judge labels"
         share = 100 * self.expected / max(n, 1)
         which = "no label is" if not likely else f"{likely:,} label{'s are' if likely > 1 else ' is'}"
-        return f"About {self.expected:,.0f} of {n:,} labels are wrong ({share:.1f} %); {which} more likely wrong than right"
+        about = f"about {self.expected:,.0f} of {n:,} labels are wrong ({share:.1f} %)"
+        return f"{about}, {which} more likely wrong than right"
 
 
 def _shown(p: float) -> str:
@@ -218,6 +228,8 @@ def find_label_errors(
         The columns of X that are of use, if they are known.
     """
     X, labels = inputs.labelled(X, y)
+    if not frames.is_frame(X) and not sparse.issparse(X) and not is_texts(X):
+        X = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
     names = frames.row_labels(X)
     labels = np.asarray(labels)
     classes, codes = inputs.labels(labels, None)
@@ -226,8 +238,12 @@ def find_label_errors(
     evidence = evidence_of_models(X, codes, w, len(classes), model, columns)
     log_p, models = pooled(evidence, X if columns is None else list(columns), codes, w, count)
     noise = noise_of_labels(log_p, codes, w)
-    wrong, suggested = _posterior_of_errors(log_p, codes, noise)
     own = np.exp(log_p[np.arange(len(codes)), codes])
+    if noise is None:
+        wrong, suggested = np.full(len(codes), np.nan), log_p.argmax(axis=1)
+        noise = np.full((len(classes), len(classes)), np.nan)
+    else:
+        wrong, suggested = _posterior_of_errors(log_p, codes, noise)
     lone = np.bincount(codes, minlength=len(classes))[codes] < 2
     wrong[lone], own[lone], suggested[lone] = np.nan, np.nan, codes[lone]
     if names is not None and names.dtype.kind in "iu" and np.array_equal(names, np.arange(len(names))):
@@ -286,7 +302,7 @@ def _of_discriminants(columns: list[Column], y: np.ndarray, w: np.ndarray | None
     """Of linear discriminants, and of discriminants with covariances by class where most columns are numbers."""
     cells, numbers = _coded(columns, y, w)
     rows, d, out = Table(Reals(cells), y, w, k), cells.shape[1], {}
-    if d == 0 or (work := rows.n * d**2) > WORK:
+    if d == 0 or (work := (rows.n + 10 * d) * d**2) > WORK:
         return out
     linear = GaussianJoint(1.0)
     tally = _tally(linear, rows)
@@ -304,7 +320,7 @@ def _coded(columns: list[Column], y: np.ndarray, w: np.ndarray | None) -> tuple[
     only columns with missing cells need means for these."""
     parts, numbers = [np.empty((len(y), 0))], 0
     for gaps in (False, True):
-        some = [column for column in columns if column.missing.any() == gaps]
+        some = [replace(column, name=str(column.name)) for column in columns if column.missing.any() == gaps]
         try:
             coding, _ = Coding.of(some, replace(LINEAR, rare=RARE, filled=gaps), w, lambda: y)
         except DecibanError:  # there is none, or no level has enough rows
@@ -325,7 +341,8 @@ def _tally(family: Family, rows: Table) -> Any:
         part = rows.rows(*span)
         return family.tally(part.x, part.y, part.w, rows.k)
 
-    return threads.total(borders(rows.n, rows.x.cells, SPAN), of)
+    out = threads.total(borders(rows.n, rows.x.cells, SPAN), of)
+    return out.dense() if isinstance(out, RowScatter) else out
 
 
 def _left_out(family: Family, tally: Any, rows: Table) -> np.ndarray:
@@ -406,14 +423,15 @@ def _weights(
 # noise
 
 
-def noise_of_labels(log_p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """P(given label | true class), (k, k), from held-out log P(given label = c | x).
+def noise_of_labels(log_p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray | None:
+    """P(given label | true class), (k, k), from held-out log P(given label = c | x); None: even the surest rows have
+    other labels so often that columns say too little to judge labels.
 
     >>> y = np.repeat([0, 1], 500)
     >>> log_p = np.log(np.where(y[:, None] == [0, 1], 0.99, 0.01))
     >>> y[:50] = 1  # a tenth of the rows of class 0
     >>> noise_of_labels(log_p, y).round(2).tolist()
-    [[0.92, 0.08], [0.03, 0.97]]
+    [[0.91, 0.09], [0.01, 0.99]]
     """
     n, k = log_p.shape
     w = np.ones(n) if w is None else w
@@ -430,6 +448,8 @@ def noise_of_labels(log_p: np.ndarray, y: np.ndarray, w: np.ndarray | None = Non
         total[c] = seen[c].sum()
     np.fill_diagonal(seen, 0.0)
     rate = (seen.sum() + 0.5) / (total.sum() + 1.0)
+    if rate > UNJUDGED and seen.any():
+        return None
     share = np.tile(count, (k, 1))
     np.fill_diagonal(share, 0.0)
     out = (seen + EVEN * rate * share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300)) / (total + EVEN)[:, None]
@@ -441,7 +461,8 @@ def noise_of_labels(log_p: np.ndarray, y: np.ndarray, w: np.ndarray | None = Non
 
 def _posterior_of_errors(log_p: np.ndarray, y: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(probability that the label is wrong, the most probable true class) of each row."""
-    true = np.maximum(np.exp(log_p) @ np.linalg.inv(noise), TINY)
+    p = np.exp(log_p)
+    true = np.maximum(p @ np.linalg.inv(noise), LEFT * p + TINY)
     true *= noise.T[y]
     rows = np.arange(len(y))
     own = true[rows, y]
