@@ -23,6 +23,7 @@ VERBS = (
     "explain",
     "score",
     "compare",
+    "audit",
     "show",
     "update",
     "forget",

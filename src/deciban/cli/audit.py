@@ -9,6 +9,7 @@ from deciban.cli.options import (
     Terminal,
     check_output,
     cli_command,
+    column_options,
     csv_options,
     force_option,
     table_options,
@@ -17,8 +18,7 @@ from deciban.cli.options import (
 
 @cli_command("audit", example="deciban audit titanic.csv --target survived")
 @click.argument("data")
-@click.option("--target", "-t", metavar="COLUMN", help="The column of the classes.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Exclude this column (repeatable).")
+@column_options
 @click.option("--groups", metavar="COLUMN", help="The column of the groups, which are compared with each other.")
 @click.option(
     "--model",
@@ -39,6 +39,7 @@ def command(
     data: str,
     target: str | None,
     drop: tuple[str, ...],
+    text: str | None,
     groups: str | None,
     model: str | None,
     output: str | None,
@@ -60,20 +61,21 @@ def command(
         readers.writable(output)
         check_output(output, (data,), force)
 
-    def pieces(source: readers.Source) -> tuple:
+    def whole(source: readers.Source) -> tuple:
         column = inputs.target_of(source, target)
         inputs.check_drop(source, (*drop, *([groups] if groups else [])), column)
-        whole = readers.concat_batches(inputs.batches(source, talk, "reading"), source)
-        return whole.drop_columns([name for name in drop if name != groups]), column, source.text
+        kept = [name for name in source.names if name not in drop or name in (column, groups)]
+        parts = [(readers.selected(batch, kept), []) for batch in inputs.batches(source, talk, "reading")]
+        return readers.concat(parts)[0], column, text or source.text
 
-    X, column, text = readers.retry_on_type_change(data, pieces, **csv_options(delimiter, no_header))
-    if text is not None and X.num_columns == 2:
-        X, labels = readers.strings(X, text), X[column].to_pylist()
-        found = deciban.audit(X, labels, _classifier(model))
+    X, column, words = readers.retry_on_type_change(data, whole, **csv_options(delimiter, no_header))
+    if words is None:
+        found = deciban.audit(X, column, model, groups)
     else:
-        found = deciban.audit(X, column, _classifier(model), groups)
+        given = None if groups is None else X[groups].to_pylist()
+        found = deciban.audit(readers.strings(X, words), X[column].to_pylist(), model, given)
     if output is not None and output.endswith((".html", ".htm")):
         found.report(output)
-    elif output is not None and found.label_errors is not None:
-        readers.write([readers.table_from_dict(found.label_errors.columns())], output)
+    elif output is not None:
+        readers.write([readers.table_from_dict(found.label_errors.ranking())], output)
     talk.give(str(found), found.to_dict())

@@ -26,6 +26,7 @@ from deciban.data.frames import Column
 from deciban.display import LONGEST, Table, cell_text, format_list, paragraphs, truncate
 from deciban.errors import DataError, did_you_mean
 from deciban.model_selection import leakage
+from deciban.model_selection.compare import get_candidate
 from deciban.model_selection.drift import CHANCE, DISTANCE, drift_of_columns, shares_moved
 from deciban.model_selection.label_errors import LabelErrors, find_label_errors, is_texts
 from deciban.model_selection.leakage import Leakage
@@ -41,7 +42,7 @@ CHECKS = ("labels", "duplicates", "leakage", "columns", "classes", "groups")
 FEW = 10  # rows of a class that are too few
 SHOWN = 10  # lines of a table
 LEAST_GROUP, GROUPS = 20, 50  # rows of a group that is compared; groups that are compared, the largest
-SURE = 2.0  # standard errors by which a column must improve on the class frequencies
+SURE = 1.0  # standard errors by which a column must improve on the class frequencies
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,8 @@ class Audit:
     def __str__(self) -> str:
         parts = [self.summary]
         for number, one in enumerate(self.findings, 1):
-            parts.append(f"{number}. {one.name}: {one.sentence}\n{_indented(one.table)}\n   → {one.advice}")
+            table = f"{_indented(one.table)}\n" if one.table.rows else ""
+            parts.append(f"{number}. {one.name}: {one.sentence}\n{table}   → {one.advice}")
         return "\n\n".join([*parts, *([self.nothing] if self.nothing else [])])
 
     __repr__ = __str__
@@ -197,7 +199,8 @@ class Audit:
     def _repr_html_(self) -> str:
         parts = [paragraphs([self.summary])]
         for one in self.findings:
-            parts.append(paragraphs([f"{one.name}: {one.sentence}"]) + one.table.to_html() + paragraphs([one.advice]))
+            table = one.table.to_html() if one.table.rows else ""
+            parts.append(paragraphs([f"{one.name}: {one.sentence}"]) + table + paragraphs([one.advice]))
         return "".join([*parts, paragraphs([self.nothing])])
 
 
@@ -222,9 +225,10 @@ def audit(
         The rows.
     y : array of shape (n,), or str
         Their labels, or the name of the column of X that holds them. Rows without a label are left out, and listed.
-    model : classifier, optional
-        A classifier whose held-out predictions judge the labels, by leave-one-out or ten folds; it is cloned. By
-        default a mix of discriminants and naive Bayes, or for texts `TextClassifier`.
+    model : classifier or str, optional
+        A classifier whose held-out predictions judge the labels, by leave-one-out or ten folds, or its name (see
+        `list_classifiers`); it is cloned. By default a mix of discriminants and naive Bayes, or for texts
+        `TextClassifier`.
     groups : array of shape (n,), or str, optional
         The group of each row (a customer, a file, a day), or the name of the column of X that holds it. The column is
         not used to judge labels.
@@ -259,8 +263,15 @@ def audit(
     if unknown:
         hint = did_you_mean(unknown[0], CHECKS) or f"the checks are {format_list(CHECKS, len(CHECKS), '')}"
         raise DataError(f"checks: there is no {unknown[0]!r}\n\nhint: {hint}")
+    if isinstance(model, str):
+        model = get_candidate(model).make()
     rows = _Rows.from_data(X, y, groups, sample_weight)
-    wanted = [check for check in CHECKS if check in checks and (check != "groups" or rows.groups is not None)]
+    apply = {
+        "leakage": rows.columns is not None,
+        "columns": rows.columns is not None,
+        "groups": rows.groups is not None,
+    }
+    wanted = [check for check in CHECKS if check in checks and apply.get(check, True)]
     found: dict[str, Any] = {}
     if "labels" in wanted:
         found["label_errors"] = rows.label_errors(model)
@@ -455,7 +466,12 @@ def _at(X: Any, rows: np.ndarray) -> Any:
 
 def _labels(found: Audit) -> Finding | None:
     labels = found.label_errors
-    if labels is None or not labels.likely.any():
+    if labels is None:
+        return None
+    if np.isnan(labels.wrong).all():
+        advice = "Add columns that predict the class, or give another `model`."
+        return Finding("label errors", f"{labels.summary}.", advice, _table(("row",), []))
+    if not labels.likely.any():
         return None
     likely = int(labels.likely.sum())
     items = tuple(
@@ -529,7 +545,9 @@ def _groups(found: Audit) -> Finding | None:
         return None
     count = len({one.group for one in found.groups})
     sentence = f"{_many(count, 'group differs', 'groups differ')} from the others."
-    advice = "Cross-validate by group (`folds=` takes the fold of each row): a model of some groups may fail on new ones."
+    advice = (
+        "Cross-validate by group (`folds=` takes the fold of each row): a model of some groups may fail on new ones."
+    )
     table = _table(("group", "rows", "what", "difference"), each, (0, 2, 3))
     return Finding("groups that differ", sentence, advice, table, items)
 

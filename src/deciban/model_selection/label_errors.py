@@ -83,6 +83,7 @@ FOLDS = 10
 TINY = 1e-12  # so that no sum is 0
 LEFT = 0.1  # share of a probability that noise does not explain, at least
 SHOWN = 10
+FIELDS = ("row", "given", "suggested", "probability", "wrong")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,8 @@ class LabelErrors:
     y : ndarray of shape (n,)
         The given labels.
     suggested : ndarray of shape (n,)
-        The most probable class of each row, given its columns and its label.
+        The most probable class of each row, given its columns and its label; another than the given one where the label
+        is a likely error.
     probability : ndarray of shape (n,)
         P(given label), by models that were learned without the row.
     wrong : ndarray of shape (n,)
@@ -146,28 +148,22 @@ class LabelErrors:
         """Rows as they are called."""
         return rows if self.names is None else self.names[rows]
 
-    def to_frame(self) -> Any:
-        """All rows, the least credible label first: row, given and suggested label, probability, wrong, likely."""
+    def ranking(self) -> dict[str, list]:
+        """All rows, the least credible label first, as columns: row, given, suggested, probability, wrong, likely."""
         at = self.order
-        return frames.make_frame(
-            {
-                "row": self.named(at).tolist(),
-                "given": self.y[at].tolist(),
-                "suggested": self.suggested[at].tolist(),
-                "probability": self.probability[at].tolist(),
-                "wrong": self.wrong[at].tolist(),
-                "likely": self.likely[at].tolist(),
-            }
-        )
+        each = (self.named(at), self.y[at], self.suggested[at], self.probability[at], self.wrong[at], self.likely[at])
+        return {name: column.tolist() for name, column in zip((*FIELDS, "likely"), each, strict=True)}
+
+    def to_frame(self) -> Any:
+        """All rows, the least credible label first, as a frame with these columns."""
+        return frames.make_frame(self.ranking())
 
     def records(self, n: int) -> list[dict[str, Any]]:
         """The first n rows as plain data."""
         at = self.order[:n]
-        columns = (self.named(at), self.y[at], self.suggested[at], self.probability[at], self.wrong[at])
-        names = ("row", "given", "suggested", "probability", "wrong")
-        return [
-            dict(zip(names, line, strict=True)) for line in zip(*(column.tolist() for column in columns), strict=True)
-        ]
+        each = (self.named(at), self.y[at], self.suggested[at], self.probability[at], self.wrong[at])
+        lines = zip(*(column.tolist() for column in each), strict=True)
+        return [dict(zip(FIELDS, line, strict=True)) for line in lines]
 
     def table(self, n: int = SHOWN) -> display.Table:
         """The first n rows as a table."""
@@ -177,7 +173,7 @@ class LabelErrors:
                 display.cell_text(one["given"], display.LONGEST),
                 display.cell_text(one["suggested"], display.LONGEST),
                 _shown(one["probability"]),
-                _shown(one["wrong"]),
+                "–" if np.isnan(one["wrong"]) else f"{one['wrong']:.3f}",
             )
             for one in self.records(n)
         ]
@@ -465,6 +461,9 @@ def _posterior_of_errors(log_p: np.ndarray, y: np.ndarray, noise: np.ndarray) ->
     true = np.maximum(p @ np.linalg.inv(noise), LEFT * p + TINY)
     true *= noise.T[y]
     rows = np.arange(len(y))
-    own = true[rows, y]
-    total = true.sum(axis=1)
-    return (total - own) / total, true.argmax(axis=1)
+    own, total = true[rows, y], true.sum(axis=1)
+    wrong, most = (total - own) / total, true.argmax(axis=1)
+    again = np.flatnonzero((wrong > LIKELY) & (most == y))  # the given class is the first of several
+    true[again, y[again]] = 0.0
+    most[again] = true[again].argmax(axis=1)
+    return wrong, most

@@ -165,7 +165,9 @@ class Rows:
         logs = self.left_out(j)
         if logs is None:
             return False
-        gain = np.maximum(logs[np.arange(len(self.y)), self.y], -LOST) - np.log(self.prior[self.y])
+        there = np.flatnonzero(np.bincount(self.y)[self.y] > 1)  # nothing can be held out of a class of one row
+        y = self.y[there]
+        gain = np.maximum(logs[there, y], -LOST) - np.log(self.prior[y])
         return bool(gain.mean() > errors * gain.std() / np.sqrt(len(gain)))
 
     def _skill(self, loss: float) -> float:

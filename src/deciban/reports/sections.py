@@ -589,11 +589,13 @@ def audit_sections(found: Audit) -> tuple[Section, ...]:
     out = [summary]
     for name, one in named:
         blocks: list[Block] = [Paragraph(one.sentence[0].upper() + one.sentence[1:]), Paragraph(one.advice)]
-        if labels is not None and one.name == "label errors":
+        if not one.table.rows:
+            out.append(Section(name, tuple(blocks)))
+        elif labels is not None and one.name == "label errors":
             table = labels.table(min(LISTED_LABELS, int(labels.likely.sum())))
-            out.append(Section(name, (*blocks, table, *_noise(labels))))
+            out.append(Section(name, (*blocks, replace(table, title="Least credible labels"), *_noise(labels))))
         else:
-            out.append(Section(name, (*blocks, one.table)))
+            out.append(Section(name, (*blocks, replace(one.table, title=f"{len(one.items):,} found"))))
     return tuple(out)
 
 
