@@ -433,13 +433,14 @@ class _Rows:
             for what, codes, k, least, words in pairs:
                 counts = [np.bincount(codes[some], minlength=k) for some in (~inside, inside)]
                 distance, p = shares_moved(*counts)
-                if distance > least and p < chance:
+                fewer = what != "classes" and counts[1][1] * counts[0].sum() < counts[0][1] * counts[1].sum()
+                if distance > least and p < chance and not fewer:
                     out.append(GroupDifference(name, rows, what, distance, _group_words(words, counts, self.classes)))
             own = [(self.columns or [])[j] for j in self.used]
             before, after = ([column.at(np.flatnonzero(some)) for column in own] for some in (~inside, inside))
             moved = drift_of_columns(before, after, "the other groups", "other row", chance)
             out += [GroupDifference(name, rows, one.column, one.distance, one.words) for one in moved]
-        return out
+        return sorted(out, key=lambda one: -one.distance)
 
 
 def _group_words(words: str, counts: list[np.ndarray], classes: np.ndarray) -> str:

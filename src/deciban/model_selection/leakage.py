@@ -168,7 +168,7 @@ class Rows:
         there = np.flatnonzero(np.bincount(self.y)[self.y] > 1)  # nothing can be held out of a class of one row
         y = self.y[there]
         gain = np.maximum(logs[there, y], -LOST) - np.log(self.prior[y])
-        return bool(gain.mean() > errors * gain.std() / np.sqrt(len(gain)))
+        return bool(len(y) and gain.mean() > errors * gain.std() / np.sqrt(len(gain)))
 
     def _skill(self, loss: float) -> float:
         return 1.0 - loss / self.base
