@@ -2,7 +2,7 @@
 
 Labels of shared tables are changed: some of all rows get any other label ("random"), or rows get the label of a class
 that nearest neighbours take them for, more of those of often mistaken classes ("confusion"; at most 45 % of a class).
-cleanlab (extra `rivals`) ranks rows by their self-confidence, P(given label) of a logistic regression of standardised
+cleanlab, which must be installed, ranks rows by their self-confidence, P(given label) of a logistic regression of standardised
 and one-hot columns, out of five folds. The figure is the area under the ROC curve of the ranking, with the changed rows
 as positive. Times are processor times with one thread. Progress goes to stderr.
 

@@ -129,7 +129,8 @@ PAGES = [name for name in PAGES if "```python" in (ROOT / name).read_text()]
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/guide.md", "docs/security.md", "docs/sets.md", "docs/uncertainty.md", *PAGES]
+    "name",
+    ["README.md", "docs/guide.md", "docs/security.md", "docs/sets.md", "docs/uncertainty.md", "docs/audit.md", *PAGES],
 )
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

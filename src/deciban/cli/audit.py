@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from deciban.cli.options import (
@@ -65,7 +67,9 @@ def command(
         column = inputs.target_of(source, target)
         inputs.check_drop(source, (*drop, *([groups] if groups else [])), column)
         kept = [name for name in source.names if name not in drop or name in (column, groups)]
-        parts = [(readers.selected(batch, kept), []) for batch in inputs.batches(source, talk, "reading")]
+        parts: list[tuple[Any, Any]] = [
+            (readers.selected(batch, kept), []) for batch in inputs.batches(source, talk, "reading")
+        ]
         return readers.concat(parts)[0], column, text or source.text
 
     X, column, words = readers.retry_on_type_change(data, whole, **csv_options(delimiter, no_header))
@@ -76,6 +80,6 @@ def command(
         found = deciban.audit(readers.strings(X, words), X[column].to_pylist(), model, given)
     if output is not None and output.endswith((".html", ".htm")):
         found.report(output)
-    elif output is not None:
+    elif output is not None and found.label_errors is not None:
         readers.write([readers.table_from_dict(found.label_errors.ranking())], output)
     talk.give(str(found), found.to_dict())

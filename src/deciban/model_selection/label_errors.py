@@ -56,7 +56,7 @@ from deciban.models.feature_evidence import DenseEvidence, centred
 from deciban.models.feature_weights import WeightedRows
 from deciban.models.model import Known
 from deciban.rows import inputs
-from deciban.rows.coding import LINEAR, Coding
+from deciban.rows.coding import LINEAR, Coding, ColumnCode
 from deciban.rows.column_use import drop_reason
 from deciban.rows.sampling import folds_by_content, sample_rows
 from deciban.solvers.base import solve
@@ -297,7 +297,8 @@ def _of_naive_bayes(columns: list[Column], y: np.ndarray, w: np.ndarray | None, 
 def _of_discriminants(columns: list[Column], y: np.ndarray, w: np.ndarray | None, k: int) -> dict[str, np.ndarray]:
     """Of linear discriminants, and of discriminants with covariances by class where most columns are numbers."""
     cells, numbers = _coded(columns, y, w)
-    rows, d, out = Table(Reals(cells), y, w, k), cells.shape[1], {}
+    rows, d = Table(Reals(cells), y, w, k), cells.shape[1]
+    out: dict[str, np.ndarray] = {}
     if d == 0 or (work := (rows.n + 10 * d) * d**2) > WORK:
         return out
     linear = GaussianJoint(1.0)
@@ -314,20 +315,22 @@ def _of_discriminants(columns: list[Column], y: np.ndarray, w: np.ndarray | None
 def _coded(columns: list[Column], y: np.ndarray, w: np.ndarray | None) -> tuple[np.ndarray, int]:
     """(cells (n, d) of discriminants, how many columns are numbers). Numbers have deviation 1, indicators are 0 and 1;
     only columns with missing cells need means for these."""
-    parts, numbers = [np.empty((len(y), 0))], 0
+    columns = [replace(column, name=str(column.name)) for column in columns]
+    codes: list[ColumnCode] = []
     for gaps in (False, True):
-        some = [replace(column, name=str(column.name)) for column in columns if column.missing.any() == gaps]
+        some = [column for column in columns if column.missing.any() == gaps]
         try:
-            coding, _ = Coding.of(some, replace(LINEAR, rare=RARE, filled=gaps), w, lambda: y)
+            codes += Coding.of(some, replace(LINEAR, rare=RARE, filled=gaps), w, lambda: y)[0].columns
         except DecibanError:  # there is none, or no level has enough rows
             continue
-        cells = np.asarray(coding.read(some, len(y), learning=True)[0].values)
-        at = [place.start for code, place in coding.groups if code.levels is None]  # indicators may follow them
-        deviation = cells[:, at].std(axis=0)
-        cells[:, at] /= np.where(deviation > 0, deviation, 1.0)
-        parts.append(cells)
-        numbers += len(at)
-    return (parts[1] if len(parts) == 2 else np.hstack(parts)), numbers
+    if not codes:
+        return np.empty((len(y), 0)), 0
+    coding = Coding(tuple(codes))
+    cells = np.asarray(coding.read(columns, len(y), learning=True)[0].values)
+    at = [place.start for code, place in coding.groups if code.levels is None]  # indicators may follow them
+    deviation = cells[:, at].std(axis=0)
+    cells[:, at] /= np.where(deviation > 0, deviation, 1.0)
+    return cells, len(at)
 
 
 def _tally(family: Family, rows: Table) -> Any:

@@ -609,7 +609,7 @@ def _noise(labels: LabelErrors) -> list[Block]:
         return []
     names = [truncate(str(label), NAME) for label in labels.classes.tolist()]
     most = max(float((labels.noise - np.diag(np.diag(labels.noise))).max()), 1e-12)
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (name, *(Shaded(f"{100 * p:.1f} %", 0.0 if c == t else p / most, c == t) for c, p in enumerate(line)))
         for t, (name, line) in enumerate(zip(names, labels.noise.tolist(), strict=True))
     ]
