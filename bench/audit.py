@@ -2,7 +2,7 @@
 
 Labels of shared tables are changed: some of all rows get any other label ("random"), or rows get the label of a class
 that nearest neighbours take them for, more of those of often mistaken classes ("confusion"; at most 45 % of a class).
-cleanlab, which must be installed, ranks rows by their self-confidence, P(given label) of a logistic regression of standardised
+cleanlab (to be installed) ranks rows by self-confidence, P(given label) of a logistic regression of standardised
 and one-hot columns, out of five folds. The figure is the area under the ROC curve of the ranking, with the changed rows
 as positive. Times are processor times with one thread. Progress goes to stderr.
 
@@ -82,8 +82,9 @@ class Found:
         mine, whole, theirs = np.median(self.seconds, axis=0)
         return (
             *(self.name, f"{self.n:,}", f"{auc[0]:.4f}", f"{auc[1]:.4f}"),
-            *(f"{100 * share:.0f} %" for share in (*likely, *issues)),
-            *(f"{np.mean(self.expected):.2f}", f"{mine:.3f} s", f"{theirs:.3f} s"),
+            *("–" if np.isnan(share) else f"{100 * share:.0f} %" for share in (*likely, *issues)),
+            "–" if np.isnan(self.expected).all() else f"{np.nanmean(self.expected):.2f}",
+            *(f"{mine:.3f} s", f"{theirs:.3f} s"),
             *(f"{theirs / mine:.1f} ×", f"{theirs / whole:.1f} ×"),
         )
 

@@ -139,7 +139,7 @@ class Audit:
             "columns": self.columns,
             "target": self.target,
             "classes": {str(label): n for label, n in self.counts.items()},
-            "expected_label_errors": None if labels is None else labels.expected,
+            "expected_label_errors": None if labels is None or np.isnan(labels.expected) else labels.expected,
             "likely_label_errors": [] if labels is None else labels.records(int(labels.likely.sum())),
             "findings": [
                 {"name": one.name, "sentence": one.sentence, "advice": one.advice, "items": list(one.items)}

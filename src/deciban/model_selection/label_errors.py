@@ -107,7 +107,7 @@ class LabelErrors:
     likely : ndarray of shape (n,)
         Whether the label is a likely error: `wrong` is above 0.5.
     expected : float
-        Expected number of wrong labels, the sum of `wrong`.
+        Expected number of wrong labels, the sum of `wrong`; NaN if no label is judged.
     noise : ndarray of shape (k, k)
         P(given label | true class), by true class (rows) and given label.
     classes : ndarray of shape (k,)
@@ -138,7 +138,7 @@ class LabelErrors:
 
     @property
     def expected(self) -> float:
-        return float(np.nansum(self.wrong))
+        return float("nan") if np.isnan(self.wrong).all() else float(np.nansum(self.wrong))
 
     def with_names(self, names: np.ndarray | None) -> LabelErrors:
         """The same with other names of the rows."""
