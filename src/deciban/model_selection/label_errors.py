@@ -52,7 +52,7 @@ from deciban.estimation.family import Family
 from deciban.families.gaussian_joint import GaussianJoint
 from deciban.model_selection.cross_validation import cross_validate
 from deciban.models import feature_weights
-from deciban.models.feature_evidence import DenseEvidence, centred
+from deciban.models.feature_evidence import MOST, DenseEvidence
 from deciban.models.feature_weights import WeightedRows
 from deciban.models.model import Known
 from deciban.rows import inputs
@@ -63,8 +63,8 @@ from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 from deciban.tallies import RowScatter
 
-SAMPLE, LEAST_SAMPLE = 5_000, 2_000  # rows by which models are weighted; fewer where there are many classes
-CELLS = 60_000  # rows × classes of them, at most
+SAMPLE, LEAST_SAMPLE = 5_000, 1_000  # rows by which models are weighted; fewer where there are many classes
+CELLS = 20_000  # rows × classes of them, at most
 SPAN = 1 << 20  # cells of a span of rows, at least
 TOLERANCE, STEPS = 1e-4, 50
 MANY = 2_000  # rows from which on numbers are histograms: there is no need to choose densities
@@ -253,7 +253,7 @@ def find_label_errors(
 def evidence_of_models(
     X: Any, y: np.ndarray, w: np.ndarray | None, k: int, model: Any, columns: Sequence[Column] | None
 ) -> dict[str, np.ndarray]:
-    """Name of a model → log P(x | c) of each row without the row, less what all classes share, (n, k)."""
+    """Name of a model → log P(x | c) of each row without the row, less that of its best class, (n, k)."""
     if model is not None:
         return {type(model).__name__: _of_classifier(clone(model), X, y, w)}
     if is_texts(X):
@@ -313,9 +313,9 @@ def _of_discriminants(columns: list[Column], y: np.ndarray, w: np.ndarray | None
 
 
 def _coded(columns: list[Column], y: np.ndarray, w: np.ndarray | None) -> tuple[np.ndarray, int]:
-    """(cells (n, d) of discriminants, how many columns are numbers). Numbers have deviation 1, indicators are 0 and 1;
-    only columns with missing cells need means for these."""
-    columns = [replace(column, name=str(column.name)) for column in columns]
+    """(cells (n, d) of discriminants, how many are numbers). Numbers have deviation 1, indicators are 0 and 1; a
+    missing level is a level, and only numbers with missing cells have means for these."""
+    columns = [_with_missing_level(column) for column in columns]
     codes: list[ColumnCode] = []
     for gaps in (False, True):
         some = [column for column in columns if column.missing.any() == gaps]
@@ -333,6 +333,15 @@ def _coded(columns: list[Column], y: np.ndarray, w: np.ndarray | None) -> tuple[
     return cells, len(at)
 
 
+def _with_missing_level(column: Column) -> Column:
+    """The column under its name as a text, with a level for missing cells."""
+    missing, name = column.missing, str(column.name)
+    if column.levels is None or not missing.any():
+        return replace(column, name=name)
+    codes = np.where(missing, np.int32(len(column.levels)), column.values)
+    return replace(column, name=name, values=codes, levels=[*column.levels, display.MISSING_LEVEL])
+
+
 def _tally(family: Family, rows: Table) -> Any:
     """The tally of all rows."""
 
@@ -345,15 +354,23 @@ def _tally(family: Family, rows: Table) -> Any:
 
 
 def _left_out(family: Family, tally: Any, rows: Table) -> np.ndarray:
-    """Evidence (n, k) of each row without the row; a row that has no closed form is no evidence."""
+    """Log likelihoods (n, k) of each row without the row; a row that has no closed form is no evidence."""
     with np.errstate(all="ignore"):
         params = family.estimate(tally)
 
         def of(span: tuple[int, int]) -> np.ndarray:
             part = rows.rows(*span)
-            return centred(family.leave_one_out(tally, part.x, part.y, part.w, params)[:, :, None])[:, :, 0]
+            return _clipped(family.leave_one_out(tally, part.x, part.y, part.w, params))
 
         return np.concatenate(list(threads.map_ordered(borders(rows.n, rows.x.cells, SPAN), of)))
+
+
+def _clipped(logs: np.ndarray) -> np.ndarray:
+    """Log likelihoods (n, k) less that of the best class, at least −`MOST`, in place; a row with NaN is no evidence."""
+    if not ops.all_finite(logs):
+        logs[np.isnan(logs).any(axis=1) | (logs.max(axis=1) == -np.inf)] = 0.0
+    logs -= logs.max(axis=1, keepdims=True)
+    return np.maximum(logs, -MOST, out=logs)
 
 
 def _of_classifier(model: Any, X: Any, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
@@ -369,7 +386,7 @@ def _of_classifier(model: Any, X: Any, y: np.ndarray, w: np.ndarray | None) -> n
             fold = folds_by_content(X, y, min(FOLDS, len(y)))
             logs = cross_validate(model, X, y, fold, sample_weight=w).log_proba
             logs = logs - decision.log_prior(ops.class_weights(y, w, logs.shape[1]))
-    return centred(np.asarray(logs)[:, :, None])[:, :, 0]
+    return _clipped(np.array(logs, dtype=np.float64))
 
 
 # the pool
