@@ -55,9 +55,11 @@ from deciban.models import feature_weights
 from deciban.models.feature_evidence import MOST, DenseEvidence
 from deciban.models.feature_weights import WeightedRows
 from deciban.models.model import Known
+from deciban.ops.digests import stirred
 from deciban.rows import inputs
 from deciban.rows.coding import LINEAR, Coding, ColumnCode
 from deciban.rows.column_use import drop_reason
+from deciban.rows.digests import row_digests, smallest
 from deciban.rows.sampling import folds_by_content, sample_rows
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
@@ -407,13 +409,20 @@ def pooled(
 ) -> tuple[np.ndarray, dict[str, float]]:
     """(log P(given label = c | x) of each row (n, k), the weights of the models that are used)."""
     prior, most = decision.log_prior(count), max(LEAST_SAMPLE, min(SAMPLE, CELLS // len(count)))
-    at = slice(None) if len(y) <= most else sample_rows(X, y, most)
+    at = slice(None) if len(y) <= most else _sample(X, y, most)
     mass = np.ones(len(y[at])) if w is None else w[at]
     weights, bias = _weights({name: own[at] for name, own in evidence.items()}, y[at], mass, prior)
     scores = np.tile(prior + bias, (len(y), 1))
     for name, weight in weights.items():
         scores += weight * evidence[name]
     return ops.posterior(scores, logs=True), weights
+
+
+def _sample(X: Any, y: np.ndarray, most: int) -> np.ndarray:
+    """About `most` rows by their content: those of the smallest digests, unless many rows are equal."""
+    digest = stirred(row_digests(X) + stirred(y.astype(np.uint64) + np.uint64(1)))
+    at = smallest(digest, most)
+    return at if 2 * len(np.unique(digest[at])) > max(len(at), most) else sample_rows(X, y, most)
 
 
 def _weights(
