@@ -37,6 +37,7 @@ _HOMES = {  # public name → module; `__init__.pyi` is written from this table 
     "TextClassifier": "classifiers.text",
     "TfidfVectorizer": "text.vectorizers",
     "TreeAugmentedNB": "classifiers.structured",
+    "audit": "model_selection.audit",
     "auto_fit": "model_selection.auto",
     "auto_fit_on": "model_selection.auto",
     "compare": "model_selection.compare",

@@ -36,6 +36,7 @@ from deciban.model_file import loads as loads
 from deciban.model_file import merge as merge
 from deciban.model_file import model_info as model_info
 from deciban.model_file import save as save
+from deciban.model_selection.audit import audit as audit
 from deciban.model_selection.auto import AutoClassifier as AutoClassifier
 from deciban.model_selection.auto import auto_fit as auto_fit
 from deciban.model_selection.auto import auto_fit_on as auto_fit_on

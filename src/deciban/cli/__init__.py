@@ -24,6 +24,7 @@ VERBS = (
     "influence",
     "score",
     "compare",
+    "audit",
     "show",
     "update",
     "forget",
