@@ -6,10 +6,10 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import deciban
+
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_extensions"))
-
-import deciban
 
 project = "deciban"
 author = "The deciban developers"

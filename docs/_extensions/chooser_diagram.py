@@ -6,13 +6,14 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 
 WIDTH, LEFT, MIDDLE = 980, 250, 330
+LINK = '<a href="reference/generated/deciban.{name}.html"><tspan class="link">{name}</tspan></a>'
 ROWS = [  # data, then need → classes
     (
         "A table: numbers, categories,\nmissing cells",
         [
             ("the lowest log loss, time to search", ["AutoClassifier"]),
             ("probabilities to act on, updates", ["MixedNB"], "calibrate=True"),
-            ("columns that act together", ["TreeAugmentedNB", "KDependenceBayes", "AODE"], "or interactions=\"auto\""),
+            ("columns that act together", ["TreeAugmentedNB", "KDependenceBayes", "AODE"], 'or interactions="auto"'),
             ("odds ratios, p values", ["LogisticRegression"], "summary()"),
         ],
     ),
@@ -20,7 +21,10 @@ ROWS = [  # data, then need → classes
         "Numbers only",
         [
             ("millions of rows, speed first", ["GaussianNB", "LinearDiscriminantAnalysis"]),
-            ("curved boundaries, correlated columns", ["QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis"]),
+            (
+                "curved boundaries, correlated columns",
+                ["QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis"],
+            ),
         ],
     ),
     (
@@ -58,9 +62,7 @@ def draw() -> str:
             at = top + step * (order + 0.5)
             out.append(f'<path d="M{LEFT - 16},{middle} C{LEFT + 20},{middle} {LEFT + 5},{at} {LEFT + 40},{at}"/>')
             out.append(f'<text x="{LEFT + 46}" y="{at + 5}">{escape(need)}</text>')
-            spans = '<tspan dx="0">, </tspan>'.join(
-                f'<a href="reference/generated/deciban.{name}.html"><tspan class="link">{name}</tspan></a>' for name in classes
-            )
+            spans = "<tspan>, </tspan>".join(LINK.format(name=name) for name in classes)
             small = f'<tspan class="note" dx="8">{escape(note[0])}</tspan>' if note else ""
             out.append(f'<text x="{LEFT + MIDDLE}" y="{at + 5}">{spans}{small}</text>')
         y += height + pad
