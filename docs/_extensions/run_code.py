@@ -88,7 +88,7 @@ def run_page(name: str, text: str, shell: bool) -> list[dict]:
     import matplotlib
 
     matplotlib.use("agg")
-    namespace: dict = {"__name__": "page"}
+    namespace: dict = {}
     found = []
     with in_folder_of_data():
         for language, code in BLOCK.findall(text):
