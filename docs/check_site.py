@@ -74,12 +74,13 @@ def dead_links(site: Path) -> list[str]:
 def pages_found(site: Path, query: str) -> set[str]:
     """The pages whose text or title has all words of a query, by the index that the site searches."""
     import snowballstemmer
+    from sphinx.search.en import SearchEnglish
 
     index = json.loads((site / "searchindex.js").read_text().removeprefix("Search.setIndex(").removesuffix(")"))
     stem = snowballstemmer.stemmer("english").stemWord
     found = None
     for word in re.findall(r"\w+", query.lower()):
-        if len(word) < 3:
+        if word in SearchEnglish.stopwords:
             continue
         entries = [index[part].get(stem(word), []) for part in ("terms", "titleterms")]
         pages = {number for one in entries for number in (one if isinstance(one, list) else [one])}
