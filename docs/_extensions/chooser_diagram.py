@@ -5,7 +5,7 @@ from html import escape
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
-WIDTH, LEFT, MIDDLE = 980, 250, 330
+WIDTH, LEFT, MIDDLE, LETTERS = 960, 250, 330, 46
 LINK = '<a href="reference/generated/deciban.{name}.html"><tspan class="link">{name}</tspan></a>'
 ROWS = [  # data, then need → classes
     (
@@ -45,6 +45,22 @@ ROWS = [  # data, then need → classes
 ]
 
 
+def in_lines(classes: list[str], note: list[str]) -> list[str]:
+    """Links to classes with a note behind them, in lines that fit."""
+    pieces = [(len(name) + 2, LINK.format(name=name)) for name in classes]
+    lines, room = [[]], LETTERS
+    for length, piece in pieces:
+        if length > room and lines[-1]:
+            lines, room = [*lines, []], LETTERS
+        lines[-1].append(piece)
+        room -= length
+    texts = ["<tspan>, </tspan>".join(line) for line in lines]
+    if note:
+        small = f'<tspan class="note" dx="8">{escape(note[0])}</tspan>'
+        texts = [*texts[:-1], texts[-1] + small] if room > len(note[0]) else [*texts, small.replace(' dx="8"', "")]
+    return texts
+
+
 def draw() -> str:
     """The diagram."""
     step, pad = 46, 14
@@ -62,9 +78,10 @@ def draw() -> str:
             at = top + step * (order + 0.5)
             out.append(f'<path d="M{LEFT - 16},{middle} C{LEFT + 20},{middle} {LEFT + 5},{at} {LEFT + 40},{at}"/>')
             out.append(f'<text x="{LEFT + 46}" y="{at + 5}">{escape(need)}</text>')
-            spans = "<tspan>, </tspan>".join(LINK.format(name=name) for name in classes)
-            small = f'<tspan class="note" dx="8">{escape(note[0])}</tspan>' if note else ""
-            out.append(f'<text x="{LEFT + MIDDLE}" y="{at + 5}">{spans}{small}</text>')
+            lines = in_lines(classes, note)
+            for place, line in enumerate(lines):
+                where = at + 5 + 19 * (place - (len(lines) - 1) / 2)
+                out.append(f'<text x="{LEFT + MIDDLE}" y="{where}">{line}</text>')
         y += height + pad
         out.append(f'<path class="rule" d="M4,{y - pad / 2} H{WIDTH}"/>')
     out.pop()

@@ -120,7 +120,9 @@ def make(app) -> None:
         )
         write(folder / f"{name}.md", page)
         image = f":img-top: {name}-0.png\n" if pictures else ""
-        cards.setdefault(lecture, []).append(CARD.format(shows=shows, name=name, image=image, section=section))
+        cards.setdefault(lecture, []).append(
+            CARD.format(shows=shows[0].upper() + shows[1:], name=name, image=image, section=section)
+        )
     sections = [
         SECTION.format(
             lecture=lecture,
