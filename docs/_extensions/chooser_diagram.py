@@ -5,7 +5,7 @@ from html import escape
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
-WIDTH, LEFT, MIDDLE, LETTERS = 960, 250, 330, 46
+WIDTH, LEFT, MIDDLE, LETTERS = 990, 256, 350, 46
 LINK = '<a href="reference/generated/deciban.{name}.html"><tspan class="link">{name}</tspan></a>'
 ROWS = [  # data, then need → classes
     (
@@ -22,7 +22,7 @@ ROWS = [  # data, then need → classes
         [
             ("millions of rows, speed first", ["GaussianNB", "LinearDiscriminantAnalysis"]),
             (
-                "curved boundaries, correlated columns",
+                "curved boundaries, correlations",
                 ["QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis"],
             ),
         ],
@@ -93,9 +93,22 @@ def draw() -> str:
     )
 
 
+def as_list() -> str:
+    """The same for narrow windows."""
+    out = []
+    for data, needs in ROWS:
+        out.append(f"<dt>{escape(data)}</dt>")
+        for need, classes, *note in needs:
+            links = ", ".join(f'<a href="reference/generated/deciban.{name}.html">{name}</a>' for name in classes)
+            small = f" <small>{escape(note[0])}</small>" if note else ""
+            out.append(f"<dd>{escape(need)}: {links}{small}</dd>")
+    return f'<dl class="chooser-list">{"".join(out)}</dl>'
+
+
 class ChooserDiagram(Directive):
     def run(self) -> list[nodes.Node]:
-        return [nodes.raw("", draw(), format="html")]
+        self.state.document.settings.env.note_dependency(__file__)
+        return [nodes.raw("", draw() + as_list(), format="html")]
 
 
 def setup(app) -> dict:

@@ -5,7 +5,7 @@ import re
 from latex2mathml.converter import convert
 
 # a thin space between log, max and what they are of
-OPERATOR = re.compile(r"(<mi>(?:log|exp|max|min|det|var)</mi>)(?=<mi>|<mfrac|<msub|<msup|<mrow>|<mover)")
+OPERATOR = re.compile(r"(<mi>(?:log|exp|max|min|det|var)</mi>)(?=<mi>|<mn>|<mfrac|<msub|<msup|<mrow>|<mover)")
 ALIGNED = r"\begin{{aligned}}{}\end{{aligned}}"
 
 

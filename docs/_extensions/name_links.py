@@ -1,4 +1,4 @@
-"""Public names in running text as links: `MixedNB`, `MixedNB(calibrate=True)`, `plots.nomogram` lead to the reference."""
+"""Public names in running text are links to the reference: `MixedNB`, `MixedNB(calibrate=True)`, `plots.nomogram`."""
 
 import re
 from functools import cache
@@ -6,6 +6,7 @@ from functools import cache
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+RATIO = re.compile(r"(?<=\d) : (?=\d)")
 NAME = re.compile(r"(?:deciban\.)?((?:plots\.|metrics\.|datasets\.)?\w+)(?:\(.*\))?")
 
 
@@ -47,6 +48,19 @@ class NameLinks(SphinxPostTransform):
         return False
 
 
+class UnbrokenRatios(SphinxPostTransform):
+    """No line break inside of 10 : 1."""
+
+    default_priority = 910
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        for text in list(self.document.findall(nodes.Text)):
+            if RATIO.search(text) and not isinstance(text.parent, nodes.literal | nodes.literal_block):
+                text.parent.replace(text, nodes.Text(RATIO.sub("\u00a0:\u00a0", text)))
+
+
 def setup(app) -> dict:
     app.add_post_transform(NameLinks)
+    app.add_post_transform(UnbrokenRatios)
     return {"parallel_read_safe": True}
