@@ -22,6 +22,16 @@ SEARCHES = {  # query → a page that it must find
     "remove a customer": "guide/updating",
     "leave-one-out": "mathematics/leave-one-out",
 }
+TASKS = {  # what a new user looks for → the page, at most three clicks from the first one
+    "the class for a mixed table with missing cells": "choose",
+    "calibrate it": "guide/calibration",
+    "explain a row": "guide/explaining",
+    "save and load it": "guide/files",
+    "remove a customer": "guide/updating",
+    "reproduce a figure of a lecture": "lectures/gallery/000_4_two_gaussians",
+    "how LDA's leave-one-out is computed": "mathematics/gaussian-joint",
+    "how GaussianNB differs from scikit-learn's": "coming-from/scikit-learn",
+}
 SKIPPED = ("search.html", "genindex.html", "_static/", "_modules/")
 
 
@@ -74,17 +84,36 @@ def dead_links(site: Path) -> list[str]:
 def pages_found(site: Path, query: str) -> set[str]:
     """The pages whose text or title has all words of a query, by the index that the site searches."""
     import snowballstemmer
+    from sphinx.search.en import SearchEnglish
 
     index = json.loads((site / "searchindex.js").read_text().removeprefix("Search.setIndex(").removesuffix(")"))
     stem = snowballstemmer.stemmer("english").stemWord
     found = None
     for word in re.findall(r"\w+", query.lower()):
-        if len(word) < 3:
+        if word in SearchEnglish.stopwords:
             continue
         entries = [index[part].get(stem(word), []) for part in ("terms", "titleterms")]
         pages = {number for one in entries for number in (one if isinstance(one, list) else [one])}
         found = pages if found is None else found & pages
     return {index["docnames"][number] for number in found or ()}
+
+
+def clicks(site: Path) -> dict[str, int]:
+    """The least number of clicks from the first page to each page."""
+    distance, queue = {"index": 0}, ["index"]
+    while queue:
+        here = queue.pop(0)
+        path = site / f"{here}.html"
+        for link in page(path).links:
+            target = urldefrag(link)[0]
+            where = (path.parent / unquote(target)).resolve()
+            if not target.endswith(".html") or ":" in target or not where.is_file():
+                continue
+            name = where.relative_to(site.resolve()).with_suffix("").as_posix()
+            if name not in distance:
+                distance[name] = distance[here] + 1
+                queue.append(name)
+    return distance
 
 
 def main(folder: str) -> int:
@@ -95,6 +124,11 @@ def main(folder: str) -> int:
         print(f"search {query!r}: {len(found)} pages")
         if wanted not in found:
             wrong.append(f"the search for {query!r} does not find {wanted}, but {sorted(found)[:5]}")
+    distance = clicks(site)
+    for task, wanted in TASKS.items():
+        print(f"{task}: {distance.get(wanted)} clicks")
+        if distance.get(wanted, 9) > 3:
+            wrong.append(f"{wanted} is more than three clicks away")
     print(*wrong, sep="\n", file=sys.stderr)
     print(f"{len(list(site.rglob('*.html')))} pages, {len(wrong)} errors")
     return 1 if wrong else 0

@@ -6,10 +6,10 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import deciban
+
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_extensions"))
-
-import deciban
 
 project = "deciban"
 author = "The deciban developers"
@@ -23,6 +23,7 @@ extensions = [
     "myst_parser",
     "sphinx_design",
     "mathml",
+    "name_links",
     "repository_pages",
     "lecture_gallery",
     "block_output",
@@ -45,6 +46,7 @@ autosummary_imported_members = False
 autodoc_typehints = "none"
 autodoc_member_order = "alphabetical"
 autodoc_inherit_docstrings = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 numpydoc_use_plots = False

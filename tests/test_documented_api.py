@@ -55,7 +55,7 @@ def rows_for(make: type) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 20)
     if make in VECTORIZERS or make is deciban.TextClassifier:
-        return [" ".join([*rng.choice(list("abcd") + ["one", "two"], 5), f"word{label}"]) for label in y], y
+        return [" ".join([*rng.choice([*"abcd", "one", "two"], 5), f"word{label}"]) for label in y], y
     X = rng.poisson(2.0, size=(60, 3)) + y[:, None]
     if make is deciban.BernoulliNB:
         return (X > 2).astype(float), y

@@ -1,7 +1,7 @@
 """What the blocks of a page print and draw, below each block.
 
-The blocks of a page run from top to bottom, in one namespace and a folder of their own. Pages that only compute (assertions,
-no `print` and no picture) are left to the tests. `sh` blocks run on the pages of `SHELL`.
+The blocks of a page run from top to bottom, in one namespace and a folder of their own. Pages that only compute
+(assertions, no `print` and no picture) are left to the tests. `sh` blocks run on the pages of `SHELL`.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from run_code import BLOCK, LINES, ROOT, run_all, run_page
 from sphinx.util import logging
 
-SHELL = {"start/command-line", "guide/auditing", "guide/report"}
+SHELL = {"start/command-line"}
 SHOWS = re.compile(r"print\(|plots\.|\.plot\(")
 PICTURES = ROOT / "docs" / "generated"
 logger = logging.getLogger(__name__)

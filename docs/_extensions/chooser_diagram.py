@@ -5,7 +5,8 @@ from html import escape
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
-WIDTH, LEFT, MIDDLE = 980, 250, 330
+WIDTH, LEFT, MIDDLE, LETTERS = 990, 256, 350, 46
+LINK = '<a href="reference/generated/deciban.{name}.html"><tspan class="link">{name}</tspan></a>'
 ROWS = [  # data, then need → classes
     (
         "A table: numbers, categories,\nmissing cells",
@@ -21,7 +22,7 @@ ROWS = [  # data, then need → classes
         [
             ("millions of rows, speed first", ["GaussianNB", "LinearDiscriminantAnalysis"]),
             (
-                "curved boundaries, correlated columns",
+                "curved boundaries, correlations",
                 ["QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis"],
             ),
         ],
@@ -44,6 +45,22 @@ ROWS = [  # data, then need → classes
 ]
 
 
+def in_lines(classes: list[str], note: list[str]) -> list[str]:
+    """Links to classes with a note behind them, in lines that fit."""
+    pieces = [(len(name) + 2, LINK.format(name=name)) for name in classes]
+    lines, room = [[]], LETTERS
+    for length, piece in pieces:
+        if length > room and lines[-1]:
+            lines, room = [*lines, []], LETTERS
+        lines[-1].append(piece)
+        room -= length
+    texts = ["<tspan>, </tspan>".join(line) for line in lines]
+    if note:
+        small = f'<tspan class="note" dx="8">{escape(note[0])}</tspan>'
+        texts = [*texts[:-1], texts[-1] + small] if room > len(note[0]) else [*texts, small.replace(' dx="8"', "")]
+    return texts
+
+
 def draw() -> str:
     """The diagram."""
     step, pad = 46, 14
@@ -61,12 +78,10 @@ def draw() -> str:
             at = top + step * (order + 0.5)
             out.append(f'<path d="M{LEFT - 16},{middle} C{LEFT + 20},{middle} {LEFT + 5},{at} {LEFT + 40},{at}"/>')
             out.append(f'<text x="{LEFT + 46}" y="{at + 5}">{escape(need)}</text>')
-            spans = '<tspan dx="0">, </tspan>'.join(
-                f'<a href="reference/generated/deciban.{name}.html"><tspan class="link">{name}</tspan></a>'
-                for name in classes
-            )
-            small = f'<tspan class="note" dx="8">{escape(note[0])}</tspan>' if note else ""
-            out.append(f'<text x="{LEFT + MIDDLE}" y="{at + 5}">{spans}{small}</text>')
+            lines = in_lines(classes, note)
+            for place, line in enumerate(lines):
+                where = at + 5 + 19 * (place - (len(lines) - 1) / 2)
+                out.append(f'<text x="{LEFT + MIDDLE}" y="{where}">{line}</text>')
         y += height + pad
         out.append(f'<path class="rule" d="M4,{y - pad / 2} H{WIDTH}"/>')
     out.pop()
@@ -78,9 +93,22 @@ def draw() -> str:
     )
 
 
+def as_list() -> str:
+    """The same for narrow windows."""
+    out = []
+    for data, needs in ROWS:
+        out.append(f"<dt>{escape(data)}</dt>")
+        for need, classes, *note in needs:
+            links = ", ".join(f'<a href="reference/generated/deciban.{name}.html">{name}</a>' for name in classes)
+            small = f" <small>{escape(note[0])}</small>" if note else ""
+            out.append(f"<dd>{escape(need)}: {links}{small}</dd>")
+    return f'<dl class="chooser-list">{"".join(out)}</dl>'
+
+
 class ChooserDiagram(Directive):
     def run(self) -> list[nodes.Node]:
-        return [nodes.raw("", draw(), format="html")]
+        self.state.document.settings.env.note_dependency(__file__)
+        return [nodes.raw("", draw() + as_list(), format="html")]
 
 
 def setup(app) -> dict:

@@ -75,7 +75,7 @@ def title_and_text(path: Path) -> tuple[str, str]:
     """The first sentence of a script's docstring, without the place in the lecture, and the rest."""
     first, _, rest = ast.get_docstring(ast.parse(path.read_text())).partition("\n\n")
     first = " ".join(first.split())
-    sentence, dot, more = first.partition(". ")
+    sentence, _, more = first.partition(". ")
     title = re.sub(r"^Lecture \d{3}, | \(lecture .*\)", "", sentence).rstrip(".")
     text = "\n\n".join(part for part in (more, rest) if part)
     return title[0].upper() + title[1:], re.sub(r"([*|])", r"\\\1", text)
@@ -120,7 +120,9 @@ def make(app) -> None:
         )
         write(folder / f"{name}.md", page)
         image = f":img-top: {name}-0.png\n" if pictures else ""
-        cards.setdefault(lecture, []).append(CARD.format(shows=shows, name=name, image=image, section=section))
+        cards.setdefault(lecture, []).append(
+            CARD.format(shows=shows[0].upper() + shows[1:], name=name, image=image, section=section)
+        )
     sections = [
         SECTION.format(
             lecture=lecture,
@@ -136,9 +138,7 @@ def make(app) -> None:
         if path.stem not in wanted:
             path.unlink()
     stopped = [name for name, result in results.items() if result is None]
-    logger.info(
-        "gallery: %d scripts have run%s", len(rows) - len(stopped), f", not {', '.join(stopped)}" * bool(stopped)
-    )
+    logger.info("gallery: %d scripts have run; without their data: %s", len(rows) - len(stopped), stopped or "none")
 
 
 def setup(app) -> dict:

@@ -1,14 +1,22 @@
 """Formulas as MathML, which browsers draw without a script."""
 
+import re
+
 from latex2mathml.converter import convert
 
+# a thin space between log, max and what they are of
+OPERATOR = re.compile(r"(<mi>(?:log|exp|max|min|det|var)</mi>)(?=<mi>|<mn>|<mfrac|<msub|<msup|<mrow>|<mover)")
 ALIGNED = r"\begin{{aligned}}{}\end{{aligned}}"
+
+
+def mathml(text: str, display: str) -> str:
+    return OPERATOR.sub(r'\1<mspace width="0.17em"/>', convert(text, display=display))
 
 
 def visit_inline(writer, node) -> None:
     from docutils.nodes import SkipNode
 
-    writer.body.append(convert(node.astext(), display="inline"))
+    writer.body.append(mathml(node.astext(), "inline"))
     raise SkipNode
 
 
@@ -18,7 +26,7 @@ def visit_block(writer, node) -> None:
     text = node.astext().strip()
     if r"\\" in text and r"\begin" not in text:
         text = ALIGNED.format(text)
-    writer.body.append(f'<div class="formula">{convert(text, display="block")}</div>\n')
+    writer.body.append(f'<div class="formula">{mathml(text, "block")}</div>\n')
     raise SkipNode
 
 

@@ -1,6 +1,6 @@
 """Run the blocks of a page, or a script of the gallery, and keep what they print and draw.
 
-Results are kept in a folder, by a key of the text, the data and the library, so that a build runs only what has changed.
+Results are kept in a folder, by a key of the text, the data and the library, so that a build runs only what is new.
 """
 
 from __future__ import annotations
@@ -61,14 +61,8 @@ def run_shell(code: str) -> str:
     """What the commands of a block print; messages too."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
-    found = subprocess.run(
-        ["sh", "-e", "-c", code],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment,
-        check=False,
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    found = subprocess.run(["sh", "-e", "-c", code], text=True, env=environment, check=False, **pipes)
     if found.returncode:
         raise RuntimeError(f"{code}\n{found.stdout}")
     return found.stdout
@@ -94,14 +88,15 @@ def run_page(name: str, text: str, shell: bool) -> list[dict]:
     import matplotlib
 
     matplotlib.use("agg")
-    namespace: dict = {"__name__": "page"}
+    namespace: dict = {}
     found = []
     with in_folder_of_data():
         for language, code in BLOCK.findall(text):
+            printed = ""
             if language == "python":
                 printed = run_python(code, namespace, name)
-            else:
-                printed = run_shell(code) if shell else ""
+            elif shell:
+                printed = run_shell(code)
             found.append({"text": printed, "pictures": [one.hex() for one in figures()]})
     return found
 

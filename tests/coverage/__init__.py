@@ -63,3 +63,25 @@ def all_rows() -> Iterator[Row]:
     for lecture in LECTURES:
         import_module(f"tests.coverage.lecture_{lecture}")
     yield from (ROWS[name] for name in sorted(ROWS))
+
+
+PAGE = """\
+# Every call of the lectures
+
+What five lectures define, compute and draw, each with the one or two lines that do it. Names in capitals are rows and
+models that several lines share: `TOSSES`, `POINTS` and so on, in `tests/coverage`. Every line runs in the tests, with
+the number that must come out. Written by `python -m tests.coverage --page`; a test compares.
+
+"""
+
+
+def page() -> str:
+    """The text of docs/lectures/calls.md."""
+    out, before = [], ""
+    for one in all_rows():
+        if one.name[:3] != before:
+            before = one.name[:3]
+            out.append(f"{chr(10) if out else ''}## Lecture {before}\n\n| what | call | place |\n|---|---|---|")
+        cells = (one.what, f"`{one.call()}`", one.section)
+        out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return PAGE + "\n".join(out) + "\n"
