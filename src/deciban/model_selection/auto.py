@@ -219,6 +219,8 @@ class AutoClassifier(Ensemble):
         out: list[Member] = []
         for kind in candidates(table.suitable(self.updatable) if automatic else self.models):
             model = kind.make()
+            if automatic and table.selection is not None:
+                model = kind.suited(model, table.selection.columns)
             if why := table.lacks(kind, named=not automatic):
                 left_out[kind.name] = why
             elif self.updatable and not is_updatable(model):
