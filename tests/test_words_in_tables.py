@@ -17,9 +17,9 @@ from deciban.data.blocks import Codes
 from deciban.errors import ColumnWarning, DataError
 from deciban.families.categorical import Categorical
 
-GOOD = "cheap bargain gift quick delivery friendly service smile".split()
-BAD = "late broken refund angry slow missing damaged complaint".split()
-COMMON = "the a of and to in is it that was for on with as they we".split()
+GOOD = ["cheap", "bargain", "gift", "quick", "delivery", "friendly", "service", "smile"]
+BAD = ["late", "broken", "refund", "angry", "slow", "missing", "damaged", "complaint"]
+COMMON = ["the", "a", "of", "and", "to", "in", "is", "it", "that", "was", "for", "on", "with", "as", "they", "we"]
 SETTINGS = ({}, {"calibrate": True}, {"weights": "discriminative"}, {"missing": "informative"}, {"unseen": "reserve"})
 
 

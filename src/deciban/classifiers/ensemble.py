@@ -392,10 +392,10 @@ class Ensemble(Classifier):
 
     def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:
         """log P(class | x) (n, k)"""
-        return self._combined(posterior.of_each(X))
+        return self._combined(posterior.of_each(X), posterior)
 
-    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
-        """log P(class | x) (n, k) from that of every model, (m, n, k)."""
+    def _combined(self, log_proba: np.ndarray, posterior: PooledPosterior) -> np.ndarray:
+        """log P(class | x) (n, k) from that of every model, (m, n, k), in a posterior."""
         raise NotImplementedError
 
     def _check_is_fitted(self) -> None:
@@ -431,7 +431,8 @@ class Ensemble(Classifier):
         if priors is not None:
             more["priors"] = check_priors(priors, self.classes_)
         X = self._read(X)
-        return self._combined(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
+        each = np.stack([model.leave_one_out(X, y, **more) for model in self.models_])
+        return self._combined(each, self._posterior(priors))
 
     @if_all_have("sample")
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
@@ -800,7 +801,7 @@ class BayesOptimal(Ensemble):
         self.weights = weights
         self.priors = priors
 
-    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
+    def _combined(self, log_proba: np.ndarray, posterior: PooledPosterior) -> np.ndarray:
         return hypotheses.bayes_optimal(log_proba, self.weights_)
 
 
@@ -888,7 +889,7 @@ class Gibbs(Ensemble):
         self.per = per
         self.random_state = random_state
 
-    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
+    def _combined(self, log_proba: np.ndarray, posterior: PooledPosterior) -> np.ndarray:
         return hypotheses.gibbs(log_proba, draw(self.weights_, log_proba.shape[1], self.per, self.random_state))
 
     def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:

@@ -65,6 +65,7 @@ CLEAR = 4.0  # standard errors of a significant difference, if all rows were com
 SEEN = 2.0  # least standard errors of a significant difference among the compared rows
 EACH = 5  # rows per level that treating numbers as levels needs
 EXACT = 1 << (BITS + 1)  # whole numbers below this have a cell of their own
+SINGLE = 8  # rows of a table for which calls take longer than arithmetic
 SHARED = 2  # rows per interval that a smoothed histogram needs
 
 
@@ -415,6 +416,8 @@ def split(p: Params, x: Reals) -> Mixed:
     if len(p.product.columns) == 1:
         return Mixed((x,), x.n)
     values = np.asarray(x.values)
+    if x.n <= SINGLE:
+        return Mixed(tuple(Reals(values[:, at]) for at in p.product.columns), x.n)
     return Mixed(tuple(Reals(_taken(values, at)) for at in p.product.columns), x.n)
 
 
@@ -459,15 +462,22 @@ class Limits:
         """Limits of classes with n rows, in columns with this number of distinct values."""
         return cls(np.log(np.maximum(2.0 * n + distinct, 1.0)), np.broadcast_to(n, np.shape(2.0 * n + distinct)) > 0)
 
+    @cached_property
+    def _every(self) -> bool:
+        return bool(self.seen.all())
+
     def take(self, index: np.ndarray) -> Limits:
         return Limits(self.most.take(index, axis=0), self.seen.take(index, axis=0))
 
     def apply(self, parts: np.ndarray) -> np.ndarray:
         """Limited log densities (n, k, columns), or (n, k): at most the limit below the largest of any class. A class
         without values, whose density is that of all rows, is not above the largest."""
-        every = bool(self.seen.all())
+        every = self._every
         among = parts if every else np.where(self.seen, parts, -np.inf)
-        top = reduce(np.maximum, np.moveaxis(among, 1, 0))[:, None]  # faster than `max` along a short axis
+        if len(parts) <= SINGLE:
+            top = np.maximum.reduce(among, axis=1, keepdims=True)
+        else:
+            top = reduce(np.maximum, np.moveaxis(among, 1, 0))[:, None]  # faster along a short axis
         out = np.maximum(parts, top - self.most)
         return out if every else np.where(self.seen | ~np.isfinite(top), out, np.minimum(out, top))
 
@@ -502,6 +512,8 @@ class LimitedSensitivity(JoinedSensitivity):
 
 
 def _limited_sum(family: Any, p: Any, x: Reals, limits: Limits) -> np.ndarray:
+    if x.n <= SINGLE:
+        return np.add.reduce(limits.apply(family.parts(p, x)), axis=2)
     out = np.empty((x.n, len(limits.most)))
     for rows, cells in blocks(x):
         parts = limits.apply(family.parts(p, Reals(cells)))

@@ -97,7 +97,12 @@ class Discretised(Family):
         for block, columns in zip(x.blocks, self.columns, strict=True):
             for values, j in zip(np.asarray(block.values).T, columns, strict=True):
                 cut = self.cuts[j]
-                out[j] = values if cut is None else discretise.intervals(values, np.array(cut.at))
+                if cut is None:
+                    out[j] = values
+                elif x.n == 1:
+                    out[j] = discretise.interval(float(values[0]), cut.at)
+                else:
+                    out[j] = discretise.intervals(values, np.array(cut.at))
         return Codes(out.T)
 
     def tally_size(self, k: int, d: int) -> int:

@@ -18,6 +18,7 @@ variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`. With `lo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import gammaln
@@ -60,6 +61,16 @@ class Params:
         wide = (kappa + 1.0) / kappa
         flat = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2.0 * np.pi * wide)
         return cls(2.0 * shape, loc, np.sqrt(scale * wide / shape), flat - 0.5 * np.log(scale))
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        """(k, d), what a distance from loc is divided by."""
+        return self.scale * np.sqrt(np.broadcast_to(self.df, self.loc.shape))
+
+    @cached_property
+    def power(self) -> np.ndarray:
+        """(k, d)"""
+        return 0.5 * (np.broadcast_to(self.df, self.loc.shape) + 1.0)
 
 
 @dataclass(frozen=True)
@@ -122,9 +133,7 @@ class Student(Family):
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         k = len(p.loc)
-        df = np.broadcast_to(p.df, p.loc.shape)
-        white, bias = 1.0 / (p.scale * np.sqrt(df)), p.share.sum(axis=1)
-        power = 0.5 * (df + 1.0)
+        white, bias, power = 1.0 / p.spread, p.share.sum(axis=1), p.power
         out = np.empty((x.n, k))
         x = self._read(x)
         for rows, cells in blocks(x):
@@ -143,9 +152,8 @@ class Student(Family):
         return self._parts(p, self._read(x).dense())
 
     def _parts(self, p: Params, cells: np.ndarray) -> np.ndarray:
-        df = np.broadcast_to(p.df, p.loc.shape)
-        z = (cells[:, None, :] - p.loc) / (p.scale * np.sqrt(df))
-        return np.where(np.isnan(z), 0.0, p.share - 0.5 * (df + 1.0) * np.log1p(z * z))
+        z = (cells[:, None, :] - p.loc) / p.spread
+        return np.where(np.isnan(z), 0.0, p.share - p.power * np.log1p(z * z))
 
     def estimates(self, p: Params) -> dict[str, np.ndarray]:
         of = " of logs" if self.log else ""

@@ -88,6 +88,16 @@ class Tables:
     def offset(self) -> np.ndarray:
         return np.concatenate([[0], np.cumsum([table.size // self.k for table in self.tables])]).astype(np.int64)
 
+    @cached_property
+    def strides(self) -> np.ndarray:
+        """How far a level of a column moves the place in the table of another one, (d, d)."""
+        out = np.zeros((len(self.parents), len(self.parents)), dtype=np.int64)
+        for j, own in enumerate(self.parents):
+            sizes = self.tables[j].shape[1:]
+            for i, column in enumerate((*own, j)):
+                out[column, j] = int(np.prod(sizes[i + 1 :]))
+        return out
+
     def known(self, x: Codes) -> np.ndarray:
         """The codes (n, d), −1 for a level that no row had."""
         values = np.asarray(x.values, dtype=np.int64)
@@ -95,6 +105,9 @@ class Tables:
 
     def places(self, rows: np.ndarray) -> np.ndarray:
         """Where in its column's table each cell stands, with its parents' cells; −1 where one of these is missing."""
+        if len(rows) == 1:
+            place = rows @ self.strides
+            return place if rows.min(initial=0) >= 0 else np.where((rows < 0) @ (self.strides > 0), -1, place)
         out = np.empty(rows.shape, dtype=np.int64, order="F")
         for j, own in enumerate(self.parents):
             place, here = np.zeros(len(rows), dtype=np.int64), np.ones(len(rows), dtype=bool)
