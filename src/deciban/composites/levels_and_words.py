@@ -89,7 +89,7 @@ class ColumnWords:
     def choose(self) -> Words:
         """The smoothing and the weight by which texts that are left out in turn are classified best."""
         c, text = np.nonzero(self.n.T > 0)[::-1]  # in the order of texts
-        every = -(-len(text) // CHOSEN)  # texts are in any order: those of the same words are taken, whatever it is
+        every = -(-len(text) // CHOSEN)  # chosen by their words, so that their order is free
         if every > 1:
             key = np.asarray(self.counts @ _word_keys(self.counts.shape[1])) % 1.0
             c, text = (one[np.argsort(key[text], kind="stable")[: len(text) // every]] for one in (c, text))
@@ -130,16 +130,16 @@ class ColumnWords:
             many, own, mine = width[rows], c[rows], w[rows]
             at = np.repeat(indptr[text[rows]] - np.cumsum(many) + many, many) + np.arange(many.sum())
             row, word, x = np.repeat(np.arange(len(many)), many), self.counts.indices[at], self.counts.data[at]
-            gone = x * mine[row]
-            rest = total[word] - gone
-            lone = rest <= NONE * gone
+            removed = x * mine[row]
+            rest = total[word] - removed
+            lone = rest <= NONE * removed
             words = used - np.bincount(row, lone, minlength=len(many))
             m = alpha * words
             whole = np.maximum(total.sum() - mine * lengths[text[rows]], 1e-300)
             share = np.where(lone, 1.0, rest) / whole[row]
             for one in range(k):
                 here = own == one
-                n = uses[one, word] - np.where(here[row], gone, 0.0)
+                n = uses[one, word] - np.where(here[row], removed, 0.0)
                 left = np.maximum(size[one] - np.where(here, mine * lengths[text[rows]], 0.0), 0.0) + m
                 with np.errstate(divide="ignore", invalid="ignore"):
                     each = x * (np.log(np.maximum(n, 0.0) / share + m[row]) - np.log(left)[row])
