@@ -238,9 +238,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.quality_structure", description="Structure, compared.")
     parser.add_argument("--only", metavar="NAME,…", default="", help="these sets; the others are as they were kept")
     parser.add_argument("--auto", action="store_true", help="AutoClassifier alone; the other models as they were kept")
-    parser.add_argument(
-        "--cpu", action="store_true", help="time limits count CPU seconds: for machines with other work"
-    )
+    parser.add_argument("--cpu", action="store_true", help="limits of time count CPU seconds, on a busy machine")
     parser.add_argument("--quick", action="store_true", help=f"sets of at most {SMALL} rows; the others as kept")
     parser.add_argument("--data", metavar="FOLDER", type=Path, default=tables.SHARED, help="where manifest.json is")
     parser.add_argument("--kept", metavar="FILE", type=Path, default=KEPT, help="where numbers are kept")
