@@ -8,7 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.metrics import log_loss
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import deciban
 from deciban import AutoClassifier, GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, MixedNB, TextClassifier
@@ -47,12 +50,37 @@ def quiet(model: AutoClassifier, *rows, **more) -> AutoClassifier:
         return model.fit(*rows, **more)
 
 
-def test_the_mix_is_the_weighted_mean_of_the_models():
+def test_the_mix_is_the_weighted_mean_of_the_models_with_a_temperature():
     X, y = blobs()
     model = AutoClassifier(NAMED).fit(X, y)
-    each = np.stack([one.predict_proba(X) for one in model.models_])
-    np.testing.assert_allclose(model.predict_proba(X), np.tensordot(model.weights_, each, 1), rtol=1e-9)
+    mean = np.tensordot(model.weights_, np.stack([one.predict_proba(X) for one in model.models_]), 1)
+    found = model.class_prior_ * (mean / model.class_prior_) ** model.temperature_
+    np.testing.assert_allclose(model.predict_proba(X), found / found.sum(axis=1, keepdims=True), rtol=1e-9)
     assert model.weights_.sum() == pytest.approx(1.0)
+    given = model.predict_proba(X, priors=model.class_prior_)
+    np.testing.assert_allclose(given, model.predict_proba(X), rtol=1e-9)
+
+
+def test_a_mean_of_forecasts_that_are_right_is_sharpened():
+    """Each of two models knows a half of the columns: both are right, and so their mean is too cautious."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 1200)
+    X = pd.DataFrame(rng.normal(size=(1200, 8)) + 0.5 * y[:, None], columns=[f"x{j}" for j in range(8)])
+
+    def of(columns):
+        return make_pipeline(ColumnTransformer([("own", "passthrough", columns)]), GaussianNB())
+
+    halves = {"one": of(list(X)[:4]), "other": of(list(X)[4:])}
+    model = AutoClassifier(halves).fit(X[:800], y[:800])
+    assert model.temperature_ > 1.2
+    mean = np.tensordot(model.weights_, np.stack([one.predict_proba(X[800:]) for one in model.models_]), 1)
+    assert log_loss(y[800:], model.predict_proba(X[800:])) < log_loss(y[800:], mean) - 0.005
+
+
+def test_all_candidates_are_in_the_mix_of_few_rows():
+    X, y = blobs()
+    few = np.random.default_rng(0).permutation(len(y))[:90]
+    assert len(AutoClassifier(NAMED).fit(X[few], y[few]).models_) == len(NAMED)
 
 
 def test_rows_in_any_order_give_the_same_model():
@@ -100,7 +128,7 @@ def test_a_candidate_that_is_clearly_better_is_used_alone():
     model = AutoClassifier({"linear": LogisticRegression(), "qda": deciban.QuadraticDiscriminantAnalysis()}).fit(x, y)
     assert model.names_ == ["qda"]
     assert model.best_model_ is model.models_[0]
-    assert model.leaderboard_.names[0] == "qda"
+    assert [name for name in model.leaderboard_.names if name != "(mix)"] == ["qda", "linear"]
 
 
 @pytest.mark.parametrize("rows", [29, 12])
@@ -363,8 +391,10 @@ def test_a_frame_of_one_text_column_is_read_as_texts():
 
 def test_an_explanation_of_a_mix_adds_up():
     X, y = people()
+    X, y = X[:200], y[:200]
     model = quiet(AutoClassifier(["weighted", "logistic", "calibrated-rda", "tan"]), X, y)
-    assert len(model.models_) > 1
+    assert len(model.models_) == 4
+    assert model.temperature_ != 1
     why = model.explain(X[:20], of="yes", against="no")
     total = why.prior + why.decibans.sum(axis=1)
     np.testing.assert_allclose(total, model.decibans(X[:20])[:, 1], rtol=1e-6, atol=1e-6)

@@ -32,6 +32,17 @@ CASES = {
 every_case = pytest.mark.parametrize("cov", CASES.values(), ids=CASES.keys())
 
 
+@pytest.mark.parametrize("limit", [1e-12, 1e-6, 1e-2])
+@pytest.mark.parametrize("least", [0.0, 1e-14, 1e-9, 1e-4, 0.5])
+def test_singular_is_what_eigenvalues_say(least, limit):
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.normal(size=(D, D)))[0]
+    cov = DenseCovariance((turn * np.append(np.linspace(1, 2, D - 1), least)) @ turn.T * 1e5)
+    assert cov.is_singular(limit) == (cov.least_correlation() <= limit)
+    constant = DenseCovariance(np.diag([1.0, 0.0, 2.0]))
+    assert constant.is_singular(limit)
+
+
 @every_case
 def test_thin_covariance_inverts_like_the_full_one(cov):
     z = np.random.default_rng(3).normal(size=(5, D)) @ cov.dense()  # within its range

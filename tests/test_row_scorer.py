@@ -42,15 +42,20 @@ MODELS = (
     "BayesNet",
 )
 COUNTS = ("MultinomialNB", "ComplementNB", "PoissonNB", *MODELS)
+TOOK = st.sampled_from([pd.Timedelta(7, unit="s"), np.timedelta64(9, "s"), pd.NaT])
 CELLS = {
     "age": st.one_of(st.none(), st.floats(-10, 120), st.integers(0, 99), st.sampled_from(["old", True, np.inf])),
     "visits": st.one_of(st.none(), st.integers(-2, 9), st.just(1.5), st.just(np.float64(2.0))),
     "port": st.sampled_from(["S", "C", "Z", None, np.nan, 3, True]),
     "rich": st.sampled_from([True, False, None, 1, "yes"]),
     "when": st.one_of(
-        st.none(), st.datetimes(dt.datetime(2000, 1, 1), dt.datetime(2060, 1, 1)), st.dates(), st.just(7.0)
+        st.none(),
+        st.datetimes(dt.datetime(2000, 1, 1), dt.datetime(2060, 1, 1)),
+        st.dates(),
+        st.sampled_from([7.0, pd.Timestamp("2024-03-05 06:07:08.123456"), pd.NaT, np.datetime64("2024-05-06T07")]),
+        st.just(pd.Timestamp("2024-03-05 06:07", tz="Asia/Tokyo")),
     ),
-    "took": st.one_of(st.none(), st.timedeltas(dt.timedelta(0), dt.timedelta(9)), st.just("long")),
+    "took": st.one_of(st.none(), st.timedeltas(dt.timedelta(0), dt.timedelta(9)), st.just("long"), TOOK),
 }
 FITTED: dict = {}
 
@@ -115,6 +120,8 @@ def test_cells_of_training_are_read_without_a_frame(name):
     assert scorer._read is not None
     assert scorer._read(row) is not None
     assert scorer._read({**row, "port": "Z", "age": None}) is not None
+    ours = {"when": pd.Timestamp("2025-03-01"), "took": pd.Timedelta(7, unit="s"), "age": np.float32(41.5)}
+    assert scorer._read({**row, **ours}) is not None  # as rows of a pandas frame have them
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -43,7 +43,7 @@ struct Analysis {
   }
 };
 
-// A piece, how many numbers its cells need, and the row that could not be read (−1: none) with the reason.
+// A piece, how many numbers its cells may have, and the row that could not be read (−1: none) with the reason.
 struct Read {
   CountedRows piece;
   Size numbers = 0;
@@ -73,9 +73,7 @@ Read read(Rows rows, Workspace& workspace, const Analysis& analysis, const Docum
     out.bad = static_cast<std::int64_t>(i);
   }
   workspace.hand_over(out.piece);
-  u32 most = 0;
-  for (const Counted& cell : out.piece.cells) most = std::max(most, cell.id);
-  out.numbers = out.piece.cells.empty() ? 0 : Size{most} + 1;
+  out.numbers = out.piece.cells.empty() ? 0 : Size{rows.numbers()};
   return out;
 }
 

@@ -36,6 +36,7 @@ from deciban.model_file import loads as loads
 from deciban.model_file import merge as merge
 from deciban.model_file import model_info as model_info
 from deciban.model_file import save as save
+from deciban.model_selection.audit import audit as audit
 from deciban.model_selection.auto import AutoClassifier as AutoClassifier
 from deciban.model_selection.auto import auto_fit as auto_fit
 from deciban.model_selection.auto import auto_fit_on as auto_fit_on
@@ -43,6 +44,7 @@ from deciban.model_selection.compare import compare as compare
 from deciban.model_selection.compare import list_classifiers as list_classifiers
 from deciban.model_selection.cross_validation import cross_validate as cross_validate
 from deciban.model_selection.evaluate import evaluate as evaluate
+from deciban.model_selection.influence import influence as influence
 from deciban.model_selection.leakage import find_leakage as find_leakage
 from deciban.model_selection.learning_curve import learning_curve as learning_curve
 from deciban.reports import report as report

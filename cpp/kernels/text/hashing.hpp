@@ -47,6 +47,9 @@ class Hasher {
     finish(piece);
   }
 
+  // All numbers of cells are less.
+  u32 numbers() const { return columns; }
+
  private:
   const Lexicon& stops;
   Workspace& workspace;

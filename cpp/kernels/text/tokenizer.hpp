@@ -197,6 +197,9 @@ class Counter {
     workspace.finish(piece);
   }
 
+  // All numbers of cells are less.
+  u32 numbers() const { return lexicon.next; }
+
  private:
   std::conditional_t<grow, Lexicon, const Lexicon>& lexicon;
   Workspace& workspace;

@@ -53,8 +53,7 @@ struct Scorer {
       const std::int64_t first = start[j], last = start[j + 1];
       if (first < 0 || last > cells) refuse("start must hold numbers of cells");
       if (last - first == static_cast<std::int64_t>(k)) {  // a word of all classes, as common words are: no need to look which
-        const double* all = weight + first;
-        for (std::size_t c = 0; c < k; ++c) out[c] += x * all[c];
+        add(x, weight + first, k, out);
       } else {
         for (std::int64_t p = first; p < last; ++p) {
           const auto c = static_cast<u32>(label[p]);
@@ -63,7 +62,12 @@ struct Scorer {
         }
       }
     }
-    for (std::size_t c = 0; c < k; ++c) out[c] += sum * unit[c];
+    add(sum, unit, k, out);
+  }
+
+  // out += x · all, which do not overlap
+  static void add(double x, const double* __restrict all, std::size_t k, double* __restrict out) {
+    for (std::size_t c = 0; c < k; ++c) out[c] += x * all[c];
   }
 };
 

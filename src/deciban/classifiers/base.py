@@ -81,10 +81,11 @@ from deciban.explain.counts_table import CountsTable
 from deciban.explain.error_bars import ErrorBars, Errors, check_kind, interval_width
 from deciban.explain.explanation import Explanation
 from deciban.explain.working import Working
-from deciban.models import held_out, second_stage
+from deciban.models import held_out, influences, second_stage
 from deciban.models.conformal import HeldOutRows, SetPredictor, check_coverage, in_classes, own_odds
 from deciban.models.em import fill_missing, left_out
 from deciban.models.evidence_errors import errors_of
+from deciban.models.influences import PosteriorsWithout
 from deciban.models.known_parameters import given_state
 from deciban.models.model import Known, Spec, State, TallyPass, ledger_tags, tally_of
 from deciban.models.posterior import AveragedPosterior, FactoredRows, LinearPosterior, in_decibans
@@ -251,6 +252,16 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _count_learned(self, rows: RawArrays, codes: np.ndarray) -> tuple[int, int]:
         """(how many of these rows were learned, as far as the model shows it, how many could be looked up)"""
         return 0, 0
+
+    def _proba_without(
+        self, rows: RawArrays, group: np.ndarray, groups: int, query: Any, refit: bool = False, priors: Any = None
+    ) -> PosteriorsWithout:
+        """Posteriors of rows `query` without each group of training rows; `refit`: calibration and weights of columns
+        are fitted again without the group."""
+        raise NotAdditiveError(
+            f"{type(self).__name__} keeps no sums that rows could be taken out of\n\n"
+            "hint: generative classifiers, their ensembles and LogisticRegression have influences"
+        )
 
     def _graph(self) -> Any:
         """The `ModelGraph` of columns and class; raises DataError where there is none."""
@@ -755,7 +766,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         >>> model.predict_proba([[2.0]]).round(2).tolist()
         [[0.82, 0.18]]
         >>> model.predict_interval([[2.0]], level=0.5).round(2).tolist()
-        [[[0.47, 0.96], [0.04, 0.53]]]
+        [[[0.46, 0.96], [0.04, 0.54]]]
         """
         width, posterior = interval_width(level), self._posterior(priors)
         errors, x = self._errors(X, posterior, check_kind(error), training, priors is not None)
@@ -1803,6 +1814,25 @@ class Generative(Classifier):
             unseen = rows_with_unseen(x, found.reader.schema, schema)
             x = recoded(x, found.reader.schema, schema)
         return Table(x, codes, inputs.weights(sample_weight, codes), len(state.classes), schema), unseen
+
+    def _proba_without(
+        self, rows: RawArrays, group: np.ndarray, groups: int, query: Any, refit: bool = False, priors: Any = None
+    ) -> PosteriorsWithout:
+        state = self._fitted_state()
+        self._check_learned()
+        if state.spec.find_covariances is not None:
+            self._check_additive()
+        table, unseen = self._table_of(state, rows.X, rows.labels, rows.w)
+        if unseen.any():
+            raise held_out.never_learned(state, table, int(unseen.argmax()))
+        posterior = self._posterior(priors)
+        x = posterior.block(query)
+        if refit:
+            logs = influences.log_proba_refitted(state, table, group, groups, x, priors)
+        else:
+            logs = influences.log_proba_without(state, table, group, groups, x, priors)
+        note = influences.EM_NOTE if state.known.steps else ""
+        return PosteriorsWithout(posterior.block_log_proba(x), logs, note)
 
     # rows that calibrate sets
 

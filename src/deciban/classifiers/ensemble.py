@@ -71,6 +71,7 @@ from deciban.errors import (
 )
 from deciban.models import hypotheses
 from deciban.models.hypotheses import HELD_OUT, NoEvidenceError, check_same_data, class_evidence, log_weights
+from deciban.models.influences import PosteriorsWithout
 from deciban.models.pooled_posterior import PooledPosterior, inputs_of_each, taken_rows
 from deciban.rows import inputs
 from deciban.rows.inputs import rows_at
@@ -391,10 +392,10 @@ class Ensemble(Classifier):
 
     def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:
         """log P(class | x) (n, k)"""
-        return self._combined(posterior.of_each(X))
+        return self._combined(posterior.of_each(X), posterior)
 
-    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
-        """log P(class | x) (n, k) from that of every model, (m, n, k)."""
+    def _combined(self, log_proba: np.ndarray, posterior: PooledPosterior) -> np.ndarray:
+        """log P(class | x) (n, k) from that of every model, (m, n, k), in a posterior."""
         raise NotImplementedError
 
     def _check_is_fitted(self) -> None:
@@ -430,7 +431,8 @@ class Ensemble(Classifier):
         if priors is not None:
             more["priors"] = check_priors(priors, self.classes_)
         X = self._read(X)
-        return self._combined(np.stack([model.leave_one_out(X, y, **more) for model in self.models_]))
+        each = np.stack([model.leave_one_out(X, y, **more) for model in self.models_])
+        return self._combined(each, self._posterior(priors))
 
     @if_all_have("sample")
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
@@ -475,6 +477,30 @@ class Ensemble(Classifier):
         X, y, more = conformal.part_of(rows, np.flatnonzero(~left_out))
         part = RawArrays(self._read(X), y, more.get("sample_weight"))
         return self._with_models([member.learn(part).model for member in self._members()])
+
+    def _proba_without(
+        self, rows: RawArrays, group: np.ndarray, groups: int, query: Any, refit: bool = False, priors: Any = None
+    ) -> PosteriorsWithout:
+        """By every model; the weights of the models are kept."""
+        self._check_is_fitted()
+        read, query = replace(rows, X=self._read(rows.X)), self._read(query)
+        priors = self.priors if priors is None else priors
+        each = []
+        for model in self.models_:
+            if not isinstance(model, Classifier):
+                raise NotAdditiveError(
+                    f"{type(model).__name__} is no classifier of deciban: no rows can be taken out of it\n\n"
+                    "hint: an ensemble of generative classifiers and LogisticRegression has influences"
+                )
+            own = None if priors is None else check_priors(priors, self.classes_)
+            if own is not None:
+                own = own[np.searchsorted(self.classes_, model.classes_)]
+            found = model._proba_without(read, group, groups, query, refit, own if own is None else own / own.sum())
+            each.append(found.in_classes(model.classes_, self.classes_))
+        logs = self._combined(np.stack([one.log_proba for one in each]))
+        without = np.stack([one.without for one in each])
+        parts = [self._combined(without[:, :, i]) for i in range(len(logs))]
+        return PosteriorsWithout(logs, np.stack(parts, axis=1), next((one.note for one in each if one.note), ""))
 
     def _with_models(self, models: list) -> Any:
         """A copy with other models in the place of its own."""
@@ -775,7 +801,7 @@ class BayesOptimal(Ensemble):
         self.weights = weights
         self.priors = priors
 
-    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
+    def _combined(self, log_proba: np.ndarray, posterior: PooledPosterior) -> np.ndarray:
         return hypotheses.bayes_optimal(log_proba, self.weights_)
 
 
@@ -863,7 +889,7 @@ class Gibbs(Ensemble):
         self.per = per
         self.random_state = random_state
 
-    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
+    def _combined(self, log_proba: np.ndarray, posterior: PooledPosterior) -> np.ndarray:
         return hypotheses.gibbs(log_proba, draw(self.weights_, log_proba.shape[1], self.per, self.random_state))
 
     def _pooled(self, posterior: PooledPosterior, X: Any) -> np.ndarray:

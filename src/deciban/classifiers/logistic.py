@@ -52,14 +52,15 @@ from deciban.classifiers.base import (
 from deciban.data.blocks import Block, Table
 from deciban.data.frames import column_labels
 from deciban.display import format_list
-from deciban.errors import DataError, levels_up
+from deciban.engines import threads
+from deciban.errors import DataError, NotAdditiveError, levels_up
 from deciban.estimation.linear import LinearScores
 from deciban.estimation.parameters import Parameter, read_parameters, sizes
 from deciban.explain.error_bars import ErrorBars, Errors, check_kind, interval_width
 from deciban.explain.explanation import Explanation
 from deciban.logistic import minimisation, profile_likelihood
 from deciban.logistic.firth import minimise_jeffreys
-from deciban.logistic.laplace import LaplacePosterior, as_coef
+from deciban.logistic.laplace import LaplacePosterior, Leverage, as_coef
 from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.logistic.objective import Objective, PenalisedLoss, weigh_classes
 from deciban.logistic.path import KEPT, PATIENCE, Path, StopWhenFlat, StopWhenWorse, fit_path, null_parameters
@@ -68,6 +69,7 @@ from deciban.logistic.separation import WIDE, Separation, SeparationWarning, cer
 from deciban.logistic.settings import OURS, THEIRS, Settings, convergence_message
 from deciban.logistic.summary import Summary
 from deciban.logistic.training_rows import TrainingRows
+from deciban.models.influences import PosteriorsWithout
 from deciban.models.known_parameters import GivenClasses, column_names
 from deciban.models.logistic_posterior import LogisticPosterior
 from deciban.models.posterior import LinearPosterior
@@ -83,6 +85,7 @@ from deciban.solvers.gradient import OnlineAverage
 from deciban.solvers.history import History, Recorder
 from deciban.solvers.update_rules import at_point
 
+ONE_STEP = "one Newton step from the coefficients of all rows"
 FAR = 1e-3  # predicted gain of another step, in nats, above which coefficients are not at the optimum
 SMALL = 1 << 24  # largest number of multiplications of the check for separation after a fit without penalty
 
@@ -1175,6 +1178,34 @@ class LogisticRegression(Classifier):
         known, asked = (row_digests(one) for one in (x, self._reader().read(rows.X, "summary")))
         pairs = [stirred(digest) + code.astype(np.uint64) for digest, code in ((known, y), (asked, codes))]
         return int(np.isin(pairs[1], pairs[0]).sum()), len(codes)
+
+    def _proba_without(
+        self, rows: RawArrays, group: np.ndarray, groups: int, query: Any, refit: bool = False, priors: Any = None
+    ) -> PosteriorsWithout:
+        """By one Newton step from the coefficients."""
+        if self._penalty_kind() == "l1":
+            raise NotAdditiveError(
+                "an L1 penalty has a corner at 0, where one Newton step says nothing\n\n"
+                "hint: fit with l1_ratio=0 on the columns that L1 chose"
+            )
+        observed = self._rows_for_inference(rows.X, rows.labels, rows.w)
+        x, y, w = observed.rows()
+        if not np.allclose(ops.class_weights(y, w, len(self.classes_)), np.asarray(self.class_count_), rtol=1e-6):
+            raise DataError(
+                f"one step needs all rows that this {type(self).__name__} was fitted to: these have other weights of "
+                "the classes\n\nhint: pass the rows, labels and weights of `fit`"
+            )
+        own = self._posterior(priors)
+        points = own.reader.read(query)
+        leverage = Leverage.of(x, y, w, len(self.classes_), self.fit_intercept)
+        theta, prior = observed.theta, self._coefficient_prior()
+        with threads.one_blas_thread():
+            without = leverage.without_groups(theta, prior, group, groups, points)
+        scores = own.joint_scores(query)
+        without = without + own.shift
+        shape = without.shape
+        logs = ops.posterior(np.ascontiguousarray(without.reshape(-1, shape[-1])), logs=True).reshape(shape)
+        return PosteriorsWithout(ops.posterior(np.ascontiguousarray(scores), logs=True), logs, ONE_STEP)
 
     def _keep_training_rows(self, x: Any, y: np.ndarray, w: np.ndarray | None) -> None:
         """Keep rows, class codes and weights (class weights included) for inference; nothing is computed yet."""

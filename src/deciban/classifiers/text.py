@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import pairwise
 from numbers import Integral, Real
 from operator import is_
 from typing import Any, ClassVar, Self
@@ -70,10 +71,12 @@ from deciban.explain.error_bars import check_kind
 from deciban.explain.text import TextExplanation, locator
 from deciban.models.calibration import Calibration
 from deciban.models.conformal import HeldOutRows, in_classes, own_odds
+from deciban.models.influences import PosteriorsWithout
 from deciban.models.posterior import check_size, in_decibans
 from deciban.rows import inputs
 from deciban.rows.folds import copies_in_folds, rows_of
-from deciban.rows.raw_rows import RawArrays
+from deciban.rows.inputs import rows_at
+from deciban.rows.raw_rows import RawArrays, indexable
 from deciban.rows.readers import ArrayKind
 from deciban.rows.rows import BatchJob, BatchRows, Rows
 from deciban.rows.text_reader import TallyWords, TextReader
@@ -647,6 +650,42 @@ class TextClassifier(Classifier):
             self._calibration.apply(scores)
         given = prior if priors is None else self._posterior(priors).added
         return ops.posterior(np.ascontiguousarray(scores + given), logs=True)
+
+    def _proba_without(
+        self, rows: RawArrays, group: np.ndarray, groups: int, query: Any, refit: bool = False, priors: Any = None
+    ) -> PosteriorsWithout:
+        """By subtraction from the counts of words; `refit`: the smoothing is chosen again, too."""
+        words = self._check_is_fitted()
+        if self.model not in MODELS:
+            raise NotAdditiveError(
+                f"model={self.model!r} is trained on all texts at once: none can be left out\n\n"
+                "hint: a naive Bayes model, such as model='multinomial'"
+            )
+        if rows.w is not None:
+            raise DataError("a text classifier learns no weights\n\nhint: leave out `sample_weight`")
+        before, texts, labels = self._posterior(priors).log_proba(query), indexable(rows.X), rows.labels
+        inputs.labels(labels, self.classes_)  # raises for a class that was never learned
+        given = None if priors is None else check_priors(priors, self.classes_)
+        whole = words if refit else replace(words, kept=None)
+        order = np.argsort(group, kind="stable")
+        ends = np.searchsorted(group[order], np.arange(groups + 1))
+        out = np.full((groups, *before.shape), -np.inf)
+        for logs, (start, stop) in zip(out, pairwise(ends), strict=True):
+            at = order[start:stop]
+            known, part = self._tallied(self._reader().rows(rows_at(texts, at), labels[at], first=False))
+            part = part.relabel(np.searchsorted(self.classes_, known), len(self.classes_))
+            left, have = (whole - part).without_empty_classes()
+            if not have.any():
+                raise DataError("a group has all texts that the model learned\n\nhint: leave out fewer at a time")
+            model = self._copy()
+            model.classes_ = plain_labels(self.classes_[have])
+            model._set_tally(left)
+            if not refit:
+                model._tuned_for, model._picked, found = self._tuned_for, self._picked, self._calibration
+                model._calibration = None if found is None else replace(found, bias=found.bias[have])
+            own = None if given is None else given[have] / given[have].sum()
+            logs[:, have] = model._posterior(own).log_proba(query)
+        return PosteriorsWithout(before, out)
 
     # texts that calibrate sets
 

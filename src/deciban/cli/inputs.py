@@ -14,7 +14,7 @@ import numpy as np
 
 from deciban.cli.options import Terminal
 from deciban.cli.starting import alone
-from deciban.display import format_choices, format_list
+from deciban.display import cell_text, format_choices, format_list
 from deciban.errors import DataError, ModelFileError, closest, did_you_mean
 from deciban.io import readers
 
@@ -252,6 +252,55 @@ class LabelledData:
         pieces = [(readers.selected(X, self.columns), y) for X, y in labelled(self.source, self.target, talk, what)]
         X, y = readers.concat(pieces)
         return cells(self.model, X, self.columns), as_learned(self.model, y)
+
+    def numbered(self, talk: Terminal, what: str, column: str | None, row: int | None) -> NumberedRows:
+        """All labelled rows at once, with their numbers in the file, another column, and the row of that number."""
+        if column is not None and column not in self.source.names:
+            hint = did_you_mean(column, self.source.names, "--groups {}")
+            hint = hint or f"the columns are {format_choices(self.source.names)}"
+            raise DataError(f"{self.source.name} has no column {column!r}\n\nhint: {hint}")
+        pieces, values, numbers, start, asked = [], [], [], 0, None
+        for batch in batches(self.source, talk, what):
+            if row is not None and start <= row < start + batch.num_rows:
+                asked = batch.slice(row - start, 1)
+            numbers.append(start + np.flatnonzero(np.asarray(batch[self.target].is_valid())))
+            start += batch.num_rows
+            X, y, _ = readers.split(batch, self.target)
+            if len(y):
+                pieces.append((readers.selected(X, self.columns), y))
+                if column is not None:
+                    values += X[column].to_pylist()
+        if row is not None and asked is None:
+            raise DataError(f"{self.source.name} has {start:,} rows\n\nhint: --row N, from 0 to {max(start - 1, 0):,}")
+        if not pieces:
+            raise DataError(f"no row of {self.source.name} has a label in `{self.target}`\n\nhint: --target COLUMN")
+        X, y = readers.concat(pieces)
+        own = None if asked is None else cells(self.model, asked, self.columns)
+        return NumberedRows(
+            cells(self.model, X, self.columns),
+            as_learned(self.model, y),
+            np.concatenate(numbers),
+            None if column is None else np.array([cell_text(value) for value in values], dtype=object),
+            own,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedRows:
+    """Labelled rows of a file as a model takes them."""
+
+    X: Any
+    y: np.ndarray
+    number: np.ndarray  # (n,), of each row in the file
+    column: np.ndarray | None  # another column of the file, as text
+    asked: Any  # one row of the file, which may have no label
+
+
+def one_row(known: LabelledData, path: str, row: int, how: dict[str, Any], talk: Terminal) -> Any:
+    """A row of another file, as the model takes it."""
+    source = questions(known.model, known.about, path, how)
+    here = columns_of(known.model, known.about, source, talk)
+    return cells(known.model, readers.some_rows(source, row, 1), here)
 
 
 def read_training_data(

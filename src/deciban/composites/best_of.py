@@ -45,6 +45,7 @@ from deciban.estimation import ranges
 from deciban.estimation.dirichlet import column_sums
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks
+from deciban.estimation.left_out import LeftOut, PartsLeft, columns_at
 from deciban.estimation.sensitivity import JoinedSensitivity
 from deciban.ops import cells as cell_ops
 from deciban.tallies import Bundle, GridCounts, Moments, Sums
@@ -64,6 +65,7 @@ CLEAR = 4.0  # standard errors of a significant difference, if all rows were com
 SEEN = 2.0  # least standard errors of a significant difference among the compared rows
 EACH = 5  # rows per level that treating numbers as levels needs
 EXACT = 1 << (BITS + 1)  # whole numbers below this have a cell of their own
+SINGLE = 8  # rows of a table for which calls take longer than arithmetic
 SHARED = 2  # rows per interval that a smoothed histogram needs
 
 
@@ -103,6 +105,55 @@ class Params:
         rest[np.arange(x.n), y] -= weight
         rest[rest < 1e-12] = 0.0
         return Limits.of(rest, (len(keys) - lone)[:, None])
+
+    def limits_without(self, columns: list[int], n: np.ndarray, out: LeftOut) -> Limits:
+        """Limits (groups, k, columns) of these columns, whose classes have n (k, columns) rows, without each group."""
+        values = np.asarray(out.x.values, dtype=np.float64)
+        seen, distinct = ~np.isnan(values), np.array([len(self.cells.keys[j]) for j in columns])
+        lost = [self._cells_emptied(j, values[:, at], seen[:, at], out) for at, j in enumerate(columns)]
+        if out.row_part is None and out.w is None and seen.all():  # rows of a class are alike, but for lost cells
+            rest = np.maximum(n[None] - np.eye(len(n))[:, :, None], 0.0)
+            limits = Limits.of(rest, distinct)
+            most, n_left = limits.most.take(out.y, axis=0), rest.take(out.y, axis=0)
+            for at, groups in enumerate(lost):
+                if len(groups):
+                    most[groups, :, at] = np.log(np.maximum(2.0 * n_left[groups, :, at] + distinct[at] - 1.0, 1.0))
+            return Limits(most, limits.seen.take(out.y, axis=0) if not limits.seen.all() else limits.seen)
+        left = np.repeat(n[None], out.groups, axis=0)
+        left[out.group, out.y] -= out.sums(seen)
+        left[left < 1e-12] = 0.0
+        many = np.repeat(distinct[None].astype(np.float64), out.groups, axis=0)
+        for at, groups in enumerate(lost):
+            many[:, at] -= np.bincount(groups, minlength=out.groups)
+        return Limits.of(left, many[:, None, :])
+
+    def _cells_emptied(self, j: int, values: np.ndarray, seen: np.ndarray, out: LeftOut) -> np.ndarray:
+        """The groups that have all rows of a cell of column j, as often as there are such cells."""
+        heaviest = out.row_weights.max(initial=0.0) if out.row_part is None else out.by_group(out.weight).max(initial=0)
+        known, weight, marks = self._light_cells(j, float(heaviest))
+        if not len(known):
+            return np.zeros(0, dtype=np.intp)
+        keys = cell_of(np.where(seen, values, 0.0))
+        rows = np.flatnonzero(marks.take(_mark(keys)) & seen)  # few more than there are such cells
+        place = np.minimum(np.searchsorted(known, keys[rows]), len(known) - 1)
+        key = np.full(len(keys), -1)
+        key[rows] = np.where(known[place] == keys[rows], place, -1)
+        if out.row_part is None:
+            own = rows[key[rows] >= 0]
+            return own[weight[key[own]] <= out.row_weights[own] * (1 + 1e-9)]
+        rows = np.flatnonzero(out.emptied(key, weight))
+        return np.unique(np.stack([out.row_group[rows], key[rows]]), axis=1)[0]
+
+    def _light_cells(self, j: int, most: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(keys of the cells of column j with no more weight than this, their weights, marks of these keys)"""
+        name = j, most
+        if name not in self.known:
+            whole = self._weights_of_cells(j)
+            few = np.flatnonzero((whole <= most * (1 + 1e-9)) & (whole > 0))
+            marks = np.zeros(1 << MARKS, dtype=bool)
+            marks[_mark(self.cells.keys[j][few])] = True
+            self.known[name] = self.cells.keys[j][few], whole[few], marks
+        return self.known[name]
 
     @cached_property
     def cross_fitted(self) -> dict[int, CrossFitted]:
@@ -161,6 +212,32 @@ class BestOf(Family):
     def fixed(self, p: Params) -> BestOf:
         """The same with the chosen families fixed, independent of the rows."""
         return replace(self, settled=tuple(self.candidates.index(family) for family in p.families))
+
+    def held(self, t: Bundle, p: Params) -> BestOf:
+        each = zip(p.product.factors, self.chosen(p, t).parts, p.inner, strict=True)
+        known = {self.candidates.index(f): f.held(part, own) for f, part, own in each}
+        fixed = self.fixed(p)
+        return replace(fixed, candidates=tuple(known.get(i, f) for i, f in enumerate(self.candidates)))
+
+    def parts_without(self, t: Bundle, p: Params, out: LeftOut, x: Reals) -> PartsLeft | None:
+        """The choice of families stays, and so do cuts."""
+        rows, tallies = split(p, out.x), self.chosen(p, t).parts
+        whole: Any = None
+        for b, ((f, params, cells, limits), at) in enumerate(zip(self._each(p, x), p.product.columns, strict=True)):
+            some = out.of_block(rows.blocks[b])
+            found = f.parts_without(tallies[b], params, some, cells)
+            if found is None:
+                return None
+            if limits is None and found.all is None and whole is None and len(p.product.columns) == 1:
+                return found
+            parts = found.filled(some, f.parts(params, cells))
+            if limits is not None:
+                left = p.limits_without(list(at), _rows_of(tallies[b], list(range(len(at)))), some)
+                parts = np.stack([np.where(np.isnan(own), np.nan, left.apply(own)) for own in parts])
+            if whole is None:
+                whole = np.empty((*parts.shape[:3], p.product.d))
+            whole[:, :, :, columns_at(at)] = parts
+        return PartsLeft(None, whole)
 
     def _choose(self, t: Bundle) -> np.ndarray:
         """Index of the candidate of each column, (d,)."""
@@ -339,6 +416,8 @@ def split(p: Params, x: Reals) -> Mixed:
     if len(p.product.columns) == 1:
         return Mixed((x,), x.n)
     values = np.asarray(x.values)
+    if x.n <= SINGLE:
+        return Mixed(tuple(Reals(values[:, at]) for at in p.product.columns), x.n)
     return Mixed(tuple(Reals(_taken(values, at)) for at in p.product.columns), x.n)
 
 
@@ -353,6 +432,14 @@ def _taken(values: np.ndarray, at: Sequence[int]) -> np.ndarray:
 def places(keys: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Index of the cell of each number among known cells; arbitrary for a missing number."""
     return np.minimum(np.searchsorted(keys, cell_of(np.nan_to_num(values))), len(keys) - 1)
+
+
+MARKS = 17  # bits
+
+
+def _mark(keys: np.ndarray) -> np.ndarray:
+    """A number of MARKS bits for each key, by multiplication."""
+    return (keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(64 - MARKS)).astype(np.int64)
 
 
 # limits of the evidence of a cell
@@ -375,15 +462,22 @@ class Limits:
         """Limits of classes with n rows, in columns with this number of distinct values."""
         return cls(np.log(np.maximum(2.0 * n + distinct, 1.0)), np.broadcast_to(n, np.shape(2.0 * n + distinct)) > 0)
 
+    @cached_property
+    def _every(self) -> bool:
+        return bool(self.seen.all())
+
     def take(self, index: np.ndarray) -> Limits:
         return Limits(self.most.take(index, axis=0), self.seen.take(index, axis=0))
 
     def apply(self, parts: np.ndarray) -> np.ndarray:
         """Limited log densities (n, k, columns), or (n, k): at most the limit below the largest of any class. A class
         without values, whose density is that of all rows, is not above the largest."""
-        every = bool(self.seen.all())
+        every = self._every
         among = parts if every else np.where(self.seen, parts, -np.inf)
-        top = reduce(np.maximum, np.moveaxis(among, 1, 0))[:, None]  # faster than `max` along a short axis
+        if len(parts) <= SINGLE:
+            top = np.maximum.reduce(among, axis=1, keepdims=True)
+        else:
+            top = reduce(np.maximum, np.moveaxis(among, 1, 0))[:, None]  # faster along a short axis
         out = np.maximum(parts, top - self.most)
         return out if every else np.where(self.seen | ~np.isfinite(top), out, np.minimum(out, top))
 
@@ -418,6 +512,8 @@ class LimitedSensitivity(JoinedSensitivity):
 
 
 def _limited_sum(family: Any, p: Any, x: Reals, limits: Limits) -> np.ndarray:
+    if x.n <= SINGLE:
+        return np.add.reduce(limits.apply(family.parts(p, x)), axis=2)
     out = np.empty((x.n, len(limits.most)))
     for rows, cells in blocks(x):
         parts = limits.apply(family.parts(p, Reals(cells)))

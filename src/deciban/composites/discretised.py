@@ -24,6 +24,7 @@ from deciban.data.blocks import Codes, Mixed
 from deciban.estimation import discretise, missingness, ranges
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors
+from deciban.estimation.left_out import LeftOut, not_counted
 from deciban.tallies import Crosstab
 
 SURE = 2.0  # standard errors by which levels for missing cells must improve held-out rows
@@ -96,7 +97,12 @@ class Discretised(Family):
         for block, columns in zip(x.blocks, self.columns, strict=True):
             for values, j in zip(np.asarray(block.values).T, columns, strict=True):
                 cut = self.cuts[j]
-                out[j] = values if cut is None else discretise.intervals(values, np.array(cut.at))
+                if cut is None:
+                    out[j] = values
+                elif x.n == 1:
+                    out[j] = discretise.interval(float(values[0]), cut.at)
+                else:
+                    out[j] = discretise.intervals(values, np.array(cut.at))
         return Codes(out.T)
 
     def tally_size(self, k: int, d: int) -> int:
@@ -142,6 +148,26 @@ class Discretised(Family):
     def fixed(self, p: Learned) -> Discretised:
         """The same with the choices of `p` fixed, independent of the counts."""
         return replace(self, family=self.family.fixed(p.params), missing=tuple(p.gaps.tolist()))
+
+    def held(self, t: Any, p: Learned) -> Discretised:
+        return replace(self, family=self.family.held(p.counts, p.params), missing=tuple(p.gaps.tolist()))
+
+    def loglik_without(self, t: Any, p: Learned, out: LeftOut, x: Mixed) -> np.ndarray | None:
+        """NaN for a group that has all rows of a level of a column without cuts, or of missing cells."""
+        rows, nominal = p.codes(self.codes(out.x)), np.array([cut is None for cut in self.cuts])
+        found = self.family.loglik_without(p.counts, p.params, out.of_block(rows), p.codes(self.codes(x)))
+        if found is not None:
+            t, codes = p.counts.crosstab(), np.asarray(rows.values)
+            whole = t.table.sum(axis=0)
+            for j in range(codes.shape[1]):
+                code = codes[:, j]
+                counted = (code >= 0) & (code < t.levels[j]) & (nominal[j] | (code >= p.levels[j]))
+                lone = out.emptied(np.where(counted, t.offset[j] + code, -1), whole)
+                found[:, out.row_group[lone]] = np.nan
+            there = (codes >= 0) & (codes < t.levels)
+            lost = not_counted(t.table, out, np.where(there, t.offset[:-1] + codes, -1))
+            found[:, out.row_group[lost]] = np.nan
+        return found
 
     def loglik(self, p: Learned, x: Mixed) -> np.ndarray:
         return self.scores(p, self.codes(x))

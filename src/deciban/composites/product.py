@@ -24,6 +24,7 @@ import numpy as np
 from deciban.data.blocks import Codes, Mixed
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
+from deciban.estimation.left_out import LeftOut, PartsLeft, columns_at
 from deciban.estimation.linear import LinearScores
 from deciban.estimation.parameters import joined
 from deciban.estimation.sensitivity import JoinedSensitivity
@@ -142,6 +143,33 @@ class Product(Family):
             out[lone] = np.nan
         return out
 
+    def held(self, t: Bundle, p: tuple) -> Product:
+        each = zip(self.factors, t.parts, p, strict=True)
+        return replace(self, factors=tuple(f.held(part, own) for f, part, own in each))
+
+    def parts_without(self, t: Bundle, p: tuple, out: LeftOut, x: Mixed) -> PartsLeft | None:
+        """A level that only the group has is removed with it; NaN where it is a level of x."""
+        found = []
+        for b, ((f, params, block), part) in enumerate(zip(self._each(p, x), t.parts, strict=True)):
+            nominal = f.block == "codes" and b < len(self.factors) - self.gaps
+            rows = replace(out, x=out.x.blocks[b], prunes=nominal)
+            one = f.parts_without(part, params, rows, block)
+            if one is None:
+                return None
+            found.append((one, f, params, block))
+        if len(found) == 1 and self.columns[0] == tuple(range(self.d)):
+            return found[0][0]
+        if all(one.all is None for one, *_ in found):
+            own = np.zeros((x.n, out.parts, self.d))
+            for (one, *_), at in zip(found, self.columns, strict=True):
+                own[:, :, columns_at(at)] += one.own
+            return PartsLeft(own)
+        whole = np.zeros((x.n, out.groups, t.k, self.d))
+        for (one, f, params, block), at in zip(found, self.columns, strict=True):
+            base = f.parts(params, block) if one.all is None else np.zeros(0)
+            whole[:, :, :, columns_at(at)] += one.filled(out, base)
+        return PartsLeft(None, whole)
+
     def without_lone(self, t: Bundle, x: Mixed, y: np.ndarray, w: np.ndarray | None) -> tuple[Mixed, np.ndarray]:
         """The rows, with cells whose level no other row has made missing, and which rows had such cells (n,). A cell
         that the row's class does not have stays: the row is not in the counts."""
@@ -154,6 +182,7 @@ class Product(Family):
             pooled = np.append(part.table.sum(axis=0), np.inf)
             here = np.where((codes >= 0) & (codes < part.levels), part.offset[:-1] + codes, -1)
             alone = pooled[here] <= weight * (1 + 1e-9)
+            alone[:, family.text_columns(part)] = False
             if alone.any():
                 row, column = np.nonzero(alone)
                 least = (1.0 if w is None else w[row]) * (1 - 1e-9)

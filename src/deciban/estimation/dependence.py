@@ -55,7 +55,7 @@ def level_evidence(counts: np.ndarray, offset: np.ndarray, alphas: np.ndarray) -
     return np.stack([_log_mean([log_evidence(c, offset, a).sum(axis=0) for a in alphas]) for c in (counts, pooled)])
 
 
-def alphas_of(alpha: float | str) -> np.ndarray:
+def alphas_of(alpha: Any) -> np.ndarray:
     """The pseudo-counts that evidence is averaged over."""
     return GRID if isinstance(alpha, str) else np.array([alpha], dtype=np.float64)
 

@@ -14,10 +14,14 @@ each column. Leave-one-out needs no rows: one of the `count` rows at a level, ta
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import gammaln
 
 from deciban.errors import DataError
+from deciban.estimation.left_out import LeftOut, PartsLeft
+from deciban.tallies.basic import subtract
 
 TINY = 1e-300  # what a column without levels takes the logarithm of
 GRID = np.round(10.0 ** np.arange(-3.0, 1.01, 0.25), 6)  # 0.001 … 10
@@ -88,6 +92,50 @@ def best_alpha(table: np.ndarray, offset: np.ndarray, few: float = FEW) -> np.nd
     least = 0.5 * np.minimum(1.0, few / np.maximum(whole.sum(axis=0), 1.0))
     scores[GRID[:, None] < least] = -np.inf
     return GRID[np.argmax(scores, axis=0)]
+
+
+def shares_without(
+    table: np.ndarray,
+    offset: np.ndarray,
+    alpha: float | np.ndarray,
+    out: LeftOut,
+    cells: np.ndarray,
+    part_of: Callable[[np.ndarray], np.ndarray],
+    there: np.ndarray,
+    lost: np.ndarray | None = None,
+    lone: np.ndarray | None = None,
+) -> PartsLeft:
+    """log θ of the levels of cells (q, d; −1 = missing) without each group of rows. part_of(cells of a row (d,)): the
+    part (m, d) that each row has of the counts of these levels; `there`: which rows (m, d) have a level; `lost`
+    (groups, d): how many levels end with the group; `lone` (q, groups): a cell has one of them: the score is NaN."""
+    levels, many = np.diff(offset), column_sums(table, offset)
+    alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), levels.shape)
+    seen = out.weight[:, None] if there.all() else out.sums(there)
+    rest = subtract(many[out.y], seen)
+    own = np.empty((len(cells), out.parts, len(levels)))
+    every = None if lost is None else np.empty((len(cells), out.groups, len(table), len(levels)))
+    for q, cell in enumerate(cells):
+        known = (cell >= 0) & (cell < levels)
+        here = table[:, np.where(known, offset[:-1] + cell, 0)] if table.size else np.zeros((len(table), len(levels)))
+        left = subtract(here[out.y], out.sums(part_of(np.where(known, cell, -2))))
+        fewer = 0.0 if lost is None else lost[out.group]
+        own[q] = _logs(left, rest, alpha, levels - fewer, known)
+        own[q, ((left < -1e-9 * out.weight[:, None]) & known).any(axis=1) | (rest < 0).any(axis=1)] = np.nan
+        if every is not None and lost is not None and lone is not None:
+            every[q] = _logs(here, many, alpha, (levels - lost)[:, None, :], known)
+            every[q, out.group, out.y] = own[q]
+            every[q, lone[q]] = np.nan
+    return PartsLeft(None, every) if every is not None else PartsLeft(own)
+
+
+def _logs(count: np.ndarray, whole: np.ndarray, alpha: np.ndarray, levels: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """log (count + alpha) / (whole + alpha · levels), as `log_shares`; 0 where no level is known."""
+    whole = whole + alpha * levels
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.log(count + alpha) - np.log(whole)
+    if not (whole > 0).all():
+        share = np.where(whole > 0, share, -np.log(np.maximum(levels, 1)))
+    return share if known.all() else np.where(known, share, 0.0)
 
 
 def own_held_out(

@@ -34,6 +34,7 @@ their shares in all rows, with a total weight equal to the number of classes.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -101,7 +102,7 @@ def intervals(values: np.ndarray, at: np.ndarray) -> np.ndarray:
     >>> intervals(np.array([0.5, 2.0, np.nan]), np.array([1.0, 2.0])).tolist()
     [0, 2, -1]
     """
-    if len(at) <= FEW:
+    if len(at) <= FEW < len(values):
         code = np.zeros(len(values), dtype=np.int32)
         for cut in at:
             code += values >= cut
@@ -111,6 +112,15 @@ def intervals(values: np.ndarray, at: np.ndarray) -> np.ndarray:
     if missing.any():
         code[missing] = -1
     return code
+
+
+def interval(value: float, at: Sequence[float]) -> int:
+    """The interval of one number; −1 for NaN.
+
+    >>> interval(2.0, (1.0, 2.0)), interval(float("nan"), (1.0, 2.0))
+    (2, -1)
+    """
+    return -1 if value != value else bisect_right(at, value)
 
 
 def interval_names(at: Sequence[float], text: Callable[[float], str] = "{:.6g}".format) -> tuple[str, ...]:

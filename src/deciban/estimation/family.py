@@ -21,6 +21,7 @@ from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.dependence import without_each_row
 from deciban.estimation.fractions import Factors, missing_cells
+from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.estimation.linear import Linear, LinearScores
 from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_of_sample
@@ -46,6 +47,7 @@ class Family(ABC):
     alpha: Any = None  # pseudo-counts of each level; None: there are none
     above: float | None = None  # cells above it count as presence; None: cells are taken as they are
     log_prior: Any = None  # class priors (k,) that come with the family; None: there are none
+    separate: ClassVar[bool] = False  # whether the parameters of a class come from its own sums alone
     shared_tally: ClassVar[str] = ""  # which of the tallies that `ops.cells.shared` makes is the family's own
 
     @abstractmethod
@@ -142,6 +144,44 @@ class Family(ABC):
         estimate of t, for families whose choices stay."""
         return np.full((x.n, t.k), np.nan)
 
+    def parts_without(self, t: Any, p: Any, out: LeftOut, x: Any) -> PartsLeft | None:
+        """`parts` of rows x by what is estimated without each group of training rows, up to a term that all classes
+        share; p is the estimate of t, whose choices stay. None, or NaN for a group: there is no closed form."""
+        found = self.estimate_without(t, out) if self.has_parts and not self.structured else None
+        if found is None:
+            return None
+        params, known = found
+        own = self.parts(params, x)
+        own[:, ~known] = np.nan
+        return PartsLeft(own)
+
+    def loglik_without(self, t: Any, p: Any, out: LeftOut, x: Any) -> np.ndarray | None:
+        """`loglik` of rows x (q, groups, k) by what is estimated without each group of training rows, as
+        `parts_without`."""
+        if self.has_parts and not self.structured:
+            found = self.parts_without(t, p, out, x)
+            return None if found is None else found.scores(out, self.loglik(p, x))
+        left = self.estimate_without(t, out)
+        if left is None:
+            return None
+        whole = np.repeat(self.loglik(p, x)[:, None], out.groups, axis=1)
+        own = self.loglik(left[0], x)
+        own[:, ~left[1]] = np.nan
+        whole[:, out.group, out.y] = own
+        return whole
+
+    def estimate_without(self, t: Any, out: LeftOut) -> tuple[Any, np.ndarray] | None:
+        """(parameters whose classes are the parts that are left out: of the class of each without it, which of them
+        are known (p,)). None: parameters of a class depend on others."""
+        if not self.separate:
+            return None
+        left = t.take(out.y) - out.tally(self.tally)
+        return self.estimate(left), known_parts(left)
+
+    def held(self, t: Any, p: Any) -> Family:
+        """The family with all choices of its estimate p of t fixed: families, smoothing, cuts, structure."""
+        return self.fixed(p)
+
     def gradient(self, t: Any, p: Any) -> dict[str, Any]:
         """The derivatives of Σ log p(x | c), of rows with this tally, by the `parameters`, by name. Probabilities that
         sum to 1 are varied one at a time."""
@@ -194,6 +234,10 @@ class Family(ABC):
         """The family with the choices of these parameters fixed, independent of the counts."""
         return self
 
+    def text_columns(self, t: Any) -> list[int]:
+        """The columns of levels that are texts, of which the words are evidence."""
+        return []
+
     def tally_size(self, k: int, d: int) -> int:
         """Numbers in a tally."""
         return k * d
@@ -218,3 +262,9 @@ class Family(ABC):
     def n_parameters_joint(self, p: Any, k: int, d: int) -> int | None:
         """The same without the assumption that columns are independent in each class; None: it has no meaning here."""
         return None
+
+
+def known_parts(left: Any) -> np.ndarray:
+    """Of which classes (k,) something is left in every column, and nothing less than nothing."""
+    n = left.n if left.n.ndim == 1 else left.n.min(axis=1, initial=np.inf)
+    return (n > 0) & ~left.short()

@@ -12,12 +12,13 @@ where tallies are subtracted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.special import gammaln
 
 from deciban.data.blocks import Counts, Reals
+from deciban.estimation.left_out import LeftOut
 from deciban.tallies import Moments
 from deciban.tallies.basic import NOTHING, column, divide, mean_slack, subtract
 
@@ -159,6 +160,30 @@ def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) ->
         near = square[row, at] >= -mean_slack(before, cells[row, at] - before, scale)
         square[row[near], at[near]] = 0.0
     return left, mean, square
+
+
+def moments_without(t: Moments, out: LeftOut, tally: Callable[..., Moments]) -> Moments:
+    """The moments of the class of each part without it; n is (p, 1) or (p, d). `tally` makes the moments of rows."""
+    if out.row_part is not None:
+        left = t.take(out.y) - out.tally(tally)
+        n, mean, m2 = column(left.n), left.mean, left.m2
+    else:
+        n, mean, m2 = moments_left(t, out.x.dense(), out.y, weight(out.w, slice(None)))
+    return Moments(n, mean, m2)
+
+
+def taken_cells(out: LeftOut, columns: np.ndarray) -> np.ndarray:
+    """Σ w x of some columns of each part, (p, columns); missing cells count 0."""
+    x = out.x
+    if isinstance(x, Reals):
+        return out.sums(np.nan_to_num(np.asarray(x.values[:, columns], dtype=np.float64)))
+    place = np.full(x.d, -1)
+    place[columns] = np.arange(len(columns))
+    at = place[x.column_of()]
+    here = at >= 0
+    cells = np.zeros((x.n, len(columns)))
+    cells[x.row_of()[here], at[here]] = np.nan_to_num(np.asarray(x.stored, dtype=np.float64)[here])
+    return out.sums(cells)
 
 
 def exceeding(total: np.ndarray, x: Reals | Counts, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:

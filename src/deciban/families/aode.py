@@ -26,6 +26,7 @@ from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.estimation.discretise import sequential_parts
 from deciban.estimation.family import Family
+from deciban.estimation.left_out import LeftOut
 from deciban.networks import dependence
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import OneDependenceTables
@@ -131,6 +132,32 @@ class Aode(Family):
                     both = rows[here[rows, i]]
                     pair = [*chain, np.maximum(t.pair(i, j), 0.0)]
                     each[both, i] += logs(pair, (-1, i), j, [codes[both, i]], both)
+        return dependence.averaged(each, used, alone)
+
+    def loglik_without(self, t: Pairs, p: Params, out: LeftOut, x: Codes) -> np.ndarray:
+        """The strengths stay. Missing cells of x are no evidence."""
+        rows = np.asarray(out.x.values)
+        rows = np.where((rows >= 0) & (rows < t.levels), rows, -1)
+        return np.stack([self._left_of(t, p, out, rows, cells) for cells in np.asarray(x.values)])
+
+    def _left_of(self, t: Pairs, p: Params, out: LeftOut, rows: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """The same of one row of cells (d,), (groups, k)."""
+        counts, m = [np.maximum(table, 0.0) for table in t.columns()], p.strengths
+        here = np.flatnonzero((cells >= 0) & (cells < t.levels))
+        each, alone = np.zeros((out.groups, t.d, t.k)), np.zeros((out.groups, t.k))
+        used = np.zeros((out.groups, t.d), dtype=bool)
+        for j in here.tolist():
+            chain, cell = [counts[j].sum(axis=0), counts[j]], int(cells[j])
+            term = backoff.log_shares_without(chain, self.alpha, [m[-1, j]], cell, [], rows[:, j], [], out)
+            each[:, j] += term
+            alone += term
+            left = chain[0][cell] - out.by_group(out.sums(rows[:, j] == cell))
+            used[:, j] = left >= max(self.least, backoff.TINY) * (1 - 1e-9)
+            for i in here[here != j].tolist():
+                pair, both = [*chain, np.maximum(t.pair(i, j), 0.0)], [m[-1, j], m[i, j]]
+                each[:, i] += backoff.log_shares_without(
+                    pair, self.alpha, both, cell, [int(cells[i])], rows[:, j], [rows[:, i]], out
+                )
         return dependence.averaged(each, used, alone)
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -52,6 +52,7 @@ class Bernoulli(Family):
     alpha: float | np.ndarray = 1.0
     above: float | None = 0.0
     block, support = "reals", "real"
+    separate = True
     measure = "presences"
     parameters = {"feature_prob": Parameter(values="probabilities")}
 

@@ -15,16 +15,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.estimation.dependence import alphas_of, level_dependence_left_out, level_evidence
-from deciban.estimation.dirichlet import best_alpha, column_sums, log_evidence, log_shares, own_held_out, spread
+from deciban.estimation.dirichlet import (
+    best_alpha,
+    column_sums,
+    log_evidence,
+    log_shares,
+    own_held_out,
+    shares_without,
+    spread,
+)
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
 from deciban.estimation.leave_one_out import class_weight, set_own
+from deciban.estimation.left_out import LeftOut, PartsLeft, not_counted
 from deciban.estimation.linear import LinearScores, Term, zero_probabilities
 from deciban.estimation.parameters import Parameter, log_slope
 from deciban.estimation.sensitivity import LevelShares
@@ -128,6 +138,18 @@ class Categorical(Family):
             out[(np.asarray(x.values) >= t.levels).any(axis=1)] = np.nan  # not in the counts
         return out
 
+    def held(self, t: Crosstab, p: Params) -> Categorical:
+        return replace(self, alpha=self.pseudo_counts(t)) if isinstance(self.alpha, str) else self  # type: ignore[arg-type]
+
+    def parts_without(self, t: Crosstab, p: Params, out: LeftOut, x: Codes) -> PartsLeft:
+        rows, cells, alpha = np.asarray(out.x.values), np.asarray(x.values), self.pseudo_counts(t)
+        there = (rows >= 0) & (rows < t.levels)
+        key, lost, lone = np.where(there, t.offset[:-1] + rows, -1), None, None
+        if out.prunes:
+            lost, lone = _emptied(t, out, key, cells)
+        found = shares_without(t.table, t.offset, alpha, out, cells, lambda cell: rows == cell, there, lost, lone)
+        return found.without_closed_form(out, not_counted(t.table, out, key))
+
     def _left(self, t: Crosstab, alpha: float | np.ndarray, alike: np.ndarray) -> np.ndarray:
         """log θ (k, sum of levels) of each level without one row that has it, where all rows of a class have the same
         weight (k, 1). It does not depend on the other cells of the row. NaN: no such row is in the counts."""
@@ -175,6 +197,23 @@ class Categorical(Family):
             u = rng.random((len(y), 1)) * below[:, -1:]
             out[:, j] = np.minimum((u >= below).sum(axis=1), logs.shape[1] - 1)
         return out
+
+
+def _emptied(t: Crosstab, out: LeftOut, key: np.ndarray, cells: np.ndarray) -> tuple[Any, Any]:
+    """(how many levels of each column end with each group (groups, d), whether one of them is that of cells (q, d):
+    (q, groups)), or None: no level does."""
+    whole = t.table.sum(axis=0)
+    heaviest = out.row_weights.max(initial=0.0) if out.row_part is None else out.by_group(out.weight).max(initial=0.0)
+    if not (whole[whole > 0] <= heaviest * (1 + 1e-9)).any():
+        return None, None
+    lost, lone = np.zeros((out.groups, t.d)), np.zeros((len(cells), out.groups), dtype=bool)
+    for j in range(t.d):
+        at = np.flatnonzero(out.emptied(key[:, j], whole))
+        pairs = np.unique(np.stack([out.row_group[at], key[at, j]]), axis=1)
+        np.add.at(lost[:, j], pairs[0], 1.0)
+        for q, code in enumerate(cells[:, j]):
+            lone[q, pairs[0][pairs[1] == t.offset[j] + code]] = True
+    return (lost, lone) if lost.any() else (None, None)
 
 
 FAMILY = Categorical

@@ -21,7 +21,18 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import blocks, exceeding, log_left, powers, row_totals, set_own, weight
+from deciban.estimation.leave_one_out import (
+    blocks,
+    exceeding,
+    log_left,
+    powers,
+    remaining,
+    row_totals,
+    set_own,
+    taken_cells,
+    weight,
+)
+from deciban.estimation.left_out import LeftOut
 from deciban.estimation.linear import Linear
 from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import counts_up_to
@@ -138,6 +149,29 @@ class Complement(Family):
         if top > t.total.min(initial=np.inf):
             out[exceeding(t.total, x, y, w)] = np.nan
         return out
+
+    def loglik_without(self, t: Sums, p: Params, out: LeftOut, x: Reals | Counts) -> np.ndarray | None:
+        """A group is in the complement of every class but those of its rows. Only the words of x, and how many there
+        are, matter, unless weights are normed."""
+        if self.norm:
+            return None
+        cells, alpha = np.nan_to_num(x.dense()), np.broadcast_to(self.alpha, x.d)
+        used = np.flatnonzero(cells.any(axis=0))
+        taken, words = taken_cells(out, used), out.sums(row_totals(out.x))
+        others = t.total.sum(axis=0) - t.total
+        lost = np.repeat(out.by_group(taken)[:, None], t.k, axis=1)  # (groups, k, used), of the complement
+        fewer = np.repeat(out.by_group(words)[:, None], t.k, axis=1)
+        lost[out.group, out.y] -= taken
+        fewer[out.group, out.y] -= words
+        left = subtract(others[:, used], lost)
+        whole = subtract(others.sum(axis=1), fewer) + alpha.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(left + alpha[used]) - np.log(whole)[:, :, None]
+            found = -np.einsum("qj,gkj->qgk", cells[:, used], logs)
+        unknown = np.isnan(remaining(t.total[:, used][out.y], taken)).any(axis=1)  # not in the counts
+        found[:, ~np.isfinite(logs).all(axis=(1, 2))] = np.nan
+        found[:, out.group[unknown]] = np.nan
+        return found
 
     def _add_change(self, out: np.ndarray, others: np.ndarray, x: Reals | Counts, w, top: float) -> bool:
         """Add the change of each score when the row is left out, −Σ_j x_j log(1 − w x_j / others_j) + N log(1 − w N /

@@ -15,6 +15,7 @@ of the given mean, by default the mean of all rows, so that units do not matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -23,8 +24,9 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.dependence import both_ways
-from deciban.estimation.family import Family
+from deciban.estimation.family import Family, known_parts
 from deciban.estimation.leave_one_out import blocks, powers, remaining, set_own, weight
+from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.estimation.linear import Linear
 from deciban.estimation.sensitivity import LogRates
 from deciban.ops.packed import Packed
@@ -97,6 +99,24 @@ class Exponential(Family):
             set_own(out, y, np.where(np.isnan(left).any(axis=1), np.nan, own), rows)
         return out
 
+    def parts_without(self, t: Sums, p: Params, out: LeftOut, x: Reals | Counts) -> PartsLeft | None:
+        n, taken = np.broadcast_to(column(t.n), t.total.shape), out.tally(self.tally)
+        left = t.take(out.y) - taken
+        seen, cells = np.broadcast_to(column(left.n), left.total.shape), x.dense()
+        known = known_parts(left)
+        mean: Any = self.mean
+        if mean is None:
+            rest = subtract(n.sum(axis=0), out.by_group(np.broadcast_to(column(taken.n), left.total.shape)))
+            mean = subtract(t.total.sum(axis=0), out.by_group(taken.total)) * divide(np.ones(1), rest)
+        moves = self.mean is None and self.shape > 0
+        own = _parts(self._rates(seen, left.total, mean[out.group] if moves else mean), cells[:, None, :])
+        own[:, ~known] = np.nan
+        if not moves:
+            return PartsLeft(own)
+        whole = _parts(self._rates(n, t.total, mean[:, None, :]), cells[:, None, None, :])
+        whole[:, out.group, out.y] = own
+        return PartsLeft(None, whole)
+
     def _add_change(self, out: np.ndarray, t: Sums, x: Reals | Counts, w) -> bool:
         """Add the effect of the changed mean on each score, to first order in the change (mean − x) / (n − 1). False,
         and nothing added, where the second order is not negligible, weights differ or cells are missing."""
@@ -135,6 +155,12 @@ class Exponential(Family):
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.exponential(1.0 / p.rate[y])
+
+
+def _parts(rate: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """log rate − rate · x, 0 for a missing cell."""
+    out = np.log(rate) - rate * cells
+    return np.where(np.isnan(cells), 0.0, out) if np.isnan(cells).any() else out
 
 
 def _score(rate: np.ndarray, cells: np.ndarray) -> np.ndarray:

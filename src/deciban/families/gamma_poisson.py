@@ -40,6 +40,7 @@ class GammaPoisson(Family):
     shape: float = 1.0
     exposure: float = 1.0
     block, support = "counts", "count"
+    separate = True
     measure = "counts"
     shared_tally = "whole"
 

@@ -23,6 +23,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.family import Family
+from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.estimation.linear import LinearScores, quadratic_terms
 from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_around
@@ -96,6 +97,11 @@ class Gaussian(Family):
         everything = everything if self.unweighted else None  # type: ignore[assignment]
         left = normals.leave_one_out_shared if self.shared else normals.leave_one_out
         return left(own, x, y, w, self.smoothing, self.ddof, everything, self.each)
+
+    def parts_without(self, t: Moments | Bundle, p: Params, out: LeftOut, x: Reals | Counts) -> PartsLeft | None:
+        own, everything = self.moments(t)
+        every = everything if self.unweighted else None
+        return normals.parts_without(own, out, x.dense(), self.smoothing, self.ddof, self.shared, every, self.each)
 
     def sensitivity(self, t: Moments | Bundle, p: Params) -> LocationScale | None:
         if self.shared:

@@ -29,6 +29,7 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import moments_left, weight
+from deciban.estimation.left_out import LeftOut
 from deciban.estimation.linear import LinearScores, quadratic_terms
 from deciban.estimation.parameters import Parameter
 from deciban.estimation.ranges import values_around
@@ -169,6 +170,48 @@ class GaussianJoint(Family):
                 return plan.scores(x, y, w)
             weights = t.n if self.weights is None else self.weights
             return plan.scores(x, y, w, None if self.span is None else Span(self.span, weights, self.given))
+
+    def loglik_without(self, t: Scatter | RowScatter | Quartic, p: Params, out: LeftOut, x: Reals) -> np.ndarray | None:
+        """Of rows that are left out one by one. Rows with missing cells were not learned; missing cells of x are
+        integrated out."""
+        if not isinstance(t, Scatter) or out.row_part is not None:
+            return None
+        cells, rows, found = x.dense(), out.x.dense(), np.empty((x.n, out.groups, t.k))
+        gaps = np.isnan(rows).any(axis=1)
+        for q, cell in enumerate(cells):
+            known = np.flatnonzero(~np.isnan(cell))
+            whole = len(known) == t.d
+            if not whole and (self.shrinkage or self.ridge or self.span is not None or not len(known)):
+                found[q] = np.nan
+                continue
+            part = t if whole else t.part(known)
+            some = out.of_block(out.x if whole else Reals(np.ascontiguousarray(rows[:, known])))
+            with np.errstate(all="ignore"):
+                found[q] = self._scores_without(part, some, cell[None, known])
+            found[q, gaps] = self.loglik(p, x.take(np.array([q])))
+        return found
+
+    def _scores_without(self, t: Scatter, out: LeftOut, x: np.ndarray) -> np.ndarray:
+        """(rows, k), of a complete row x (1, d)."""
+        if self.diagonal:
+            regular, own = self._regular(t), Moments(t.n, t.mean, np.diagonal(t.scatter, axis1=1, axis2=2).copy())
+            odd = self.shrinkage or regular.ridge or regular.blend or not (self.free(t) > 0).all()
+            found = None if odd or not (own.m2 > 0).all() else normals.parts_without(own, out, x, ddof=self.ddof)
+            return (
+                np.full((out.groups, t.k), np.nan)
+                if found is None
+                else found.filled(out, self._parts_of(own, x)).sum(axis=3)[0]
+            )
+        plan = cached_plan(self, t, self._without)
+        if isinstance(plan, Separate):
+            return plan.scores_of(x, out.x, out.y, out.w)[0]
+        weights = t.n if self.weights is None else self.weights
+        span = None if self.span is None else Span(self.span, weights, self.given)
+        return plan.scores_of(x, out.x, out.y, out.w, span)[0]
+
+    def _parts_of(self, own: Moments, x: np.ndarray) -> np.ndarray:
+        """Scores by column (1, k, d) under independent columns."""
+        return normals.normal_scores(x[:, None, :], own.mean, normals.variances(own, self.ddof))
 
     def _without(self, t: Scatter) -> Separate | Shared:
         free = self.free(t)

@@ -31,8 +31,9 @@ from deciban import ops
 from deciban.data.blocks import Codes, Reals
 from deciban.estimation import discretise
 from deciban.estimation.dependence import alphas_of, level_dependence_left_out, level_evidence
-from deciban.estimation.dirichlet import best_alpha, log_shares, own_held_out
+from deciban.estimation.dirichlet import best_alpha, log_shares, own_held_out, shares_without
 from deciban.estimation.family import Family
+from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.estimation.sensitivity import LevelShares
 from deciban.ops import cells as cell_ops
 from deciban.ops.packed import Packed
@@ -138,9 +139,10 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Histogram(Family):
-    alpha: float | str = "auto"
+    alpha: float | str | np.ndarray = "auto"
     cuts: str | int | tuple[int, ...] = "mdl"  # "mdl", "values", a number of intervals, or indices of values
     smooth: int = 0  # how many times intervals share their counts with their neighbours
+    borders: tuple[np.ndarray, ...] | None = None  # of each column's intervals; None: `cuts` of the estimate
     block, support = "dense", "real"
     chooses = True  # the estimate is costly: callers pass it to `leave_one_out`
     shared_tally = "cells"
@@ -151,7 +153,12 @@ class Histogram(Family):
     def tally(self, x: Reals, y, w, k: int) -> GridCounts:
         return cell_ops.cells(x, y, w, k)
 
+    def held(self, t: GridCounts, p: Params) -> Histogram:
+        return replace(self, alpha=p.alpha, borders=p.cuts)
+
     def estimate(self, t: GridCounts) -> Params:
+        if self.borders is not None:
+            return self._estimate_between(self.borders, t)
         table, values = np.maximum(t.table, 0.0), np.diff(t.offset)
         first = np.zeros(table.shape[1], dtype=bool)  # cells that begin an interval
         for m in np.unique(values[values > 0]):  # columns with as many cells at once
@@ -186,6 +193,21 @@ class Histogram(Family):
             tuple((keys, weight[at : at + len(keys)], start[a:b]) for keys, (a, b), at in cells),
         )
 
+    def _estimate_between(self, borders: tuple[np.ndarray, ...], t: GridCounts) -> Params:
+        """Parameters of intervals with known borders."""
+        offset = np.concatenate([[0], np.cumsum([len(at) + 1 for at in borders])]).astype(np.int64)
+        whole, cells = np.zeros((t.k, offset[-1])), []
+        for j, (keys, table, at) in enumerate(zip(t.keys, t.columns(), borders, strict=True)):
+            low, high = cell_borders(keys)
+            code = np.searchsorted(at, low / 2 + high / 2, side="right")
+            for own, counts in zip(whole, np.maximum(table, 0.0), strict=True):
+                own[offset[j] : offset[j + 1]] = np.bincount(code, counts, minlength=len(at) + 1)
+            cells.append((keys, table.sum(axis=0), np.flatnonzero(np.diff(code, prepend=-1))))
+        for _ in range(self.smooth):
+            whole = shared_with_neighbours(whole, offset)
+        kept = np.concatenate([np.zeros(0), *(own_part(len(at) + 1, self.smooth) for at in borders)])
+        return self.smoothed(borders, whole, kept, offset, tuple(cells))
+
     def smoothed(
         self, borders: tuple, counts: np.ndarray, kept: np.ndarray, offset: np.ndarray, cells: tuple
     ) -> Params:
@@ -195,8 +217,9 @@ class Histogram(Family):
 
     def _alpha(self, counts: np.ndarray, offset: np.ndarray) -> np.ndarray:
         """alpha of each column, (d,)."""
-        auto = self.alpha == "auto"
-        return best_alpha(counts, offset, np.inf) if auto else np.full(len(offset) - 1, float(self.alpha))
+        if isinstance(self.alpha, str):
+            return best_alpha(counts, offset, np.inf)
+        return np.array(np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), len(offset) - 1))
 
     def intervals(self, tables: np.ndarray) -> Intervals:
         """Intervals of tables (t, k, m) of the same ordered values, each cut by its own counts."""
@@ -261,6 +284,21 @@ class Histogram(Family):
             low, high = np.array([one[0][0] for one in ends]), np.array([one[1][-1] for one in ends])
             out[((x.values < low) | (x.values > high)).any(axis=1)] = np.nan  # not in the counts
         return out
+
+    def parts_without(self, t: GridCounts, p: Params, out: LeftOut, x: Reals) -> PartsLeft:
+        """Cuts and alpha stay. A row is part of the counts of its interval's neighbours too, where these are shared."""
+        rows, there = p.codes(out.x), ~np.isnan(np.asarray(out.x.values))
+
+        def part_of(cell: np.ndarray) -> np.ndarray:
+            if not self.smooth:
+                return rows == cell
+            share = np.zeros((1, p.offset[-1]))
+            share[0, (p.offset[:-1] + cell)[cell >= 0]] = 1.0
+            for _ in range(self.smooth):
+                share = shared_with_neighbours(share, p.offset)
+            return np.where(there, share[0].take(p.offset[:-1] + np.maximum(rows, 0)), 0.0)
+
+        return shares_without(p.counts, p.offset, p.alpha, out, p.codes(x), part_of, there)
 
     def evidence_by_column(self, t: GridCounts, p: Params) -> np.ndarray:
         """Evidence with intervals as levels, less the logarithm of how many sets of cuts were searched."""

@@ -30,6 +30,7 @@ from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
+from deciban.estimation.left_out import LeftOut
 from deciban.estimation.missingness import dependent
 from deciban.networks.dependence import class_information, conditional_information
 from deciban.networks.graph import Parents
@@ -108,6 +109,9 @@ class Kdb(Family):
         """Parents and strengths stay; a `lone` (n, d) level, which no other row has, is removed with its row."""
         p = self.estimate(t) if p is None else p
         return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
+
+    def loglik_without(self, t: DistinctRows, p: BackedOffTables, out: LeftOut, x: Codes) -> np.ndarray:
+        return self._smoothing().loglik_without(t, p, p.known(out.x), out, p.known(x))
 
     def evidence(self, t: DistinctRows) -> np.ndarray:
         """log marginal likelihood (k,) of each class's rows given the parents, under a Dirichlet(alpha) prior for each

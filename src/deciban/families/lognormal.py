@@ -21,6 +21,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.estimation.family import Family
+from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.estimation.ranges import STEPS, values_around
 from deciban.estimation.sensitivity import JoinedSensitivity, LocationScale
 from deciban.gaussian import columns as normals
@@ -55,6 +56,10 @@ class Lognormal(Family):
 
     def leave_one_out(self, t: Moments, x: Reals, y, w, p=None) -> np.ndarray:
         return normals.leave_one_out(t, logs(x), y, w, self.smoothing, self.ddof, each=True)
+
+    def parts_without(self, t: Moments, p: Params, out: LeftOut, x: Reals) -> PartsLeft | None:
+        rows, cells = out.of_block(logs(out.x)), logs(x).dense()
+        return normals.parts_without(t, rows, cells, self.smoothing, self.ddof, each=True)
 
     def sensitivity(self, t: Moments, p: Params) -> JoinedSensitivity:
         own = LocationScale.of(p.mean, p.scale, column(t.n))

@@ -24,7 +24,15 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
-from deciban.estimation.leave_one_out import log_factorials, log_left, row_totals, set_own
+from deciban.estimation.leave_one_out import (
+    log_factorials,
+    log_left,
+    remaining,
+    row_totals,
+    set_own,
+    taken_cells,
+)
+from deciban.estimation.left_out import LeftOut
 from deciban.estimation.linear import Linear
 from deciban.estimation.parameters import Parameter, log_slope
 from deciban.estimation.ranges import counts_up_to
@@ -49,6 +57,7 @@ class Multinomial(Family):
     alpha: float | np.ndarray = 1.0
     coefficient: bool = False  # whether the likelihood is that of the counts, not of the words in their order
     block, support = "counts", "count"
+    separate = True
     measure = "words in their order"
     columnwise = False  # a joint density of all columns
     parameters = {
@@ -134,6 +143,21 @@ class Multinomial(Family):
         own = log_left(t.total, self.alpha, x, y, w) - words * np.log(np.where(whole > 0, whole, 1.0))
         set_own(out, y, np.where((whole > 0) | np.isnan(own), own, -words * np.log(max(1, x.d))))
         return out
+
+    def loglik_without(self, t: Sums, p: Params, out: LeftOut, x: Reals | Counts) -> np.ndarray:
+        """Only the words of x, and how many there are, matter."""
+        cells, alpha = np.nan_to_num(x.dense()), np.broadcast_to(self.alpha, x.d)
+        used = np.flatnonzero(cells.any(axis=0))
+        times, found = cells[:, used], np.repeat(self.loglik(p, x)[:, None], out.groups, axis=1)
+        left = remaining(t.total[:, used][out.y], taken_cells(out, used))
+        rest = remaining(t.total.sum(axis=1)[out.y], out.sums(row_totals(out.x))) + alpha.sum()
+        with np.errstate(divide="ignore"):
+            logs = np.log(left + alpha[used])
+            share = np.where(times[:, None] > 0, times[:, None] * logs, 0.0).sum(axis=2)
+            own = share - times.sum(axis=1)[:, None] * np.log(rest)
+        own[:, np.isnan(left).any(axis=1) | ~(rest > 0)] = np.nan
+        found[:, out.group, out.y] = own
+        return found
 
     def evidence(self, t: Sums) -> np.ndarray:
         """log marginal likelihood (k,) of each class's words in their order, under a Dirichlet(alpha) prior of θ."""

@@ -24,6 +24,7 @@ import numpy as np
 from deciban.data.blocks import Codes
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
+from deciban.estimation.left_out import LeftOut
 from deciban.networks.graph import Parents, parents_of
 from deciban.networks.network import free_entries
 from deciban.networks.search import bdeu, counts, marginal, search
@@ -83,6 +84,9 @@ class Graph(Family):
         """The graph and the strengths stay; a `lone` (n, d) level, which no other row has, is removed with its row."""
         p = self.estimate(t) if p is None else p
         return self._smoothing().leave_one_out(t, p, p.known(x), y, w, lone)
+
+    def loglik_without(self, t: DistinctRows, p: BackedOffTables, out: LeftOut, x: Codes) -> np.ndarray:
+        return self._smoothing().loglik_without(t, p, p.known(out.x), out, p.known(x))
 
     def evidence(self, t: DistinctRows) -> np.ndarray:
         """log marginal likelihood (k,) of the levels given the graph, under a Dirichlet prior for each column at each

@@ -23,6 +23,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways, gamma_evidence
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, log_factorials, log_left, row_totals, set_own, times_log, weight
+from deciban.estimation.left_out import LeftOut
 from deciban.estimation.linear import Linear
 from deciban.estimation.parameters import Parameter, log_slope
 from deciban.estimation.ranges import counts_up_to
@@ -42,6 +43,7 @@ class Poisson(Family):
     shape: float = 1.0
     exposure: float = 1.0
     block, support = "counts", "count"
+    separate = True
     measure = "counts"
     shared_tally = "whole"
     parameters = {"rate": Parameter(values="not negative")}
@@ -110,6 +112,9 @@ class Poisson(Family):
         rates = divide(subtract(t.total.sum(axis=1)[y], events if w is None else events * w) + x.d * self.shape, seen)
         own = log_left(t.total, self.shape, x, y, w) - events * np.log(np.where(seen > 0, seen, 1.0)) - rates
         return np.where(seen > 0, own, np.where(events > 0, -np.inf, 0.0))
+
+    def estimate_without(self, t: Sums, out: LeftOut) -> tuple[Params, np.ndarray] | None:
+        return None if (t.n <= 0).any() else super().estimate_without(t, out)  # a class uses the sums of all rows
 
     def sensitivity(self, t: Sums, p: Params) -> LogRates:
         return LogRates.of(p.rate, np.where(column(t.n) > 0, t.total + self.shape, 0.0), times=False)

@@ -39,6 +39,7 @@ class Params:
 class Polya(Family):
     alpha: float | np.ndarray = 1.0
     block, support = "counts", "count"
+    separate = True
     measure = "words in their order"
     columnwise = False  # a joint density of all columns
     has_parts = False

@@ -18,6 +18,7 @@ variance of all rows): a prior worth 2 · shape rows. Tally: `Moments`. With `lo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import gammaln
@@ -26,7 +27,16 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import blocks, moments_left, not_in_sums, row_sums, set_own, weight
+from deciban.estimation.leave_one_out import (
+    blocks,
+    moments_left,
+    moments_without,
+    not_in_sums,
+    row_sums,
+    set_own,
+    weight,
+)
+from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.estimation.sensitivity import JoinedSensitivity, LocationScale
 from deciban.gaussian import columns as normals
 from deciban.gaussian.leave_one_out import DEEP, GivenPrior, cached_plan, students
@@ -51,6 +61,16 @@ class Params:
         wide = (kappa + 1.0) / kappa
         flat = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2.0 * np.pi * wide)
         return cls(2.0 * shape, loc, np.sqrt(scale * wide / shape), flat - 0.5 * np.log(scale))
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        """(k, d), what a distance from loc is divided by."""
+        return self.scale * np.sqrt(np.broadcast_to(self.df, self.loc.shape))
+
+    @cached_property
+    def power(self) -> np.ndarray:
+        """(k, d)"""
+        return 0.5 * (np.broadcast_to(self.df, self.loc.shape) + 1.0)
 
 
 @dataclass(frozen=True)
@@ -113,9 +133,7 @@ class Student(Family):
 
     def loglik(self, p: Params, x: Reals | Counts) -> np.ndarray:
         k = len(p.loc)
-        df = np.broadcast_to(p.df, p.loc.shape)
-        white, bias = 1.0 / (p.scale * np.sqrt(df)), p.share.sum(axis=1)
-        power = 0.5 * (df + 1.0)
+        white, bias, power = 1.0 / p.spread, p.share.sum(axis=1), p.power
         out = np.empty((x.n, k))
         x = self._read(x)
         for rows, cells in blocks(x):
@@ -134,9 +152,8 @@ class Student(Family):
         return self._parts(p, self._read(x).dense())
 
     def _parts(self, p: Params, cells: np.ndarray) -> np.ndarray:
-        df = np.broadcast_to(p.df, p.loc.shape)
-        z = (cells[:, None, :] - p.loc) / (p.scale * np.sqrt(df))
-        return np.where(np.isnan(z), 0.0, p.share - 0.5 * (df + 1.0) * np.log1p(z * z))
+        z = (cells[:, None, :] - p.loc) / p.spread
+        return np.where(np.isnan(z), 0.0, p.share - p.power * np.log1p(z * z))
 
     def estimates(self, p: Params) -> dict[str, np.ndarray]:
         of = " of logs" if self.log else ""
@@ -177,6 +194,27 @@ class Student(Family):
             set_own(out, y, np.where(not_in_sums(own[2]), np.nan, scores), rows)
         return out
 
+    def parts_without(self, t: Moments, p: Params, out: LeftOut, x: Reals | Counts) -> PartsLeft | None:
+        """A prior from all rows changes with each group left out, and with it every class."""
+        if self._borrows and (t.n <= 0).any():
+            return None
+        out, cells = out.of_block(self._read(out.x)), self._read(x).dense()
+        left = moments_without(t, out, ops.moments)
+        prior: tuple = self._prior(t)
+        if self._borrows:
+            rest = moments_without(t.collapse(), out.of_groups(), ops.moments)
+            within = t.m2.sum(axis=0) - out.by_group(t.m2.take(out.y, axis=0) - left.m2)
+            prior = self._weak((rest.n, rest.mean, rest.m2), within)
+        here = [each[out.group] if np.ndim(each) == 2 else each for each in prior]
+        own = _parts(cells[:, None, :], *self._posterior(left.n, left.mean, left.m2, *here))
+        own[:, ((left.n <= 0) & self._borrows | (left.n < 0) | (left.m2 < 0)).any(axis=1)] = np.nan
+        if not self._borrows:
+            return PartsLeft(own)
+        there = [each[:, None, :] if np.ndim(each) == 2 else each for each in prior]
+        every = _parts(cells[:, None, None, :], *self._posterior(column(t.n), t.mean, t.m2, *there))
+        every[:, out.group, out.y] = own
+        return PartsLeft(None, every)
+
     def _or_all(self, moments: tuple[np.ndarray, ...], every: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         """(n, mean, m2) of a class, or of all rows where the class has none."""
         empty = moments[0] <= 0
@@ -209,6 +247,21 @@ class Student(Family):
         df = np.broadcast_to(p.df, p.loc.shape)
         drawn = p.loc[y] + p.scale[y] * rng.standard_t(df[y])
         return np.exp(drawn) if self.log else drawn
+
+
+def _parts(cells: np.ndarray, kappa, loc, shape, scale) -> np.ndarray:
+    """Log density of cells by column, each row with its own posterior; 0 for a missing cell."""
+    wide = (kappa + 1.0) / kappa
+    flat = gammaln(shape + 0.5) - gammaln(shape) - 0.5 * np.log(2.0 * np.pi * wide)
+    z = cells - loc
+    z *= z
+    z = z / scale
+    z /= 2.0 * wide
+    np.log1p(z, out=z)
+    z *= -(shape + 0.5)
+    z -= 0.5 * np.log(scale)
+    z += flat
+    return np.where(np.isnan(cells), 0.0, z) if np.isnan(cells).any() else z
 
 
 def _score(cells: np.ndarray, kappa, loc, shape, scale) -> np.ndarray:

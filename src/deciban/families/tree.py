@@ -31,6 +31,7 @@ from deciban.data.blocks import Codes
 from deciban.estimation.discretise import sequential_parts
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
+from deciban.estimation.left_out import LeftOut
 from deciban.estimation.missingness import dependent
 from deciban.networks import tables as backoff
 from deciban.networks.dependence import conditional_information, spanning_tree
@@ -175,6 +176,21 @@ class Tree(Family):
         at = np.flatnonzero(~some)
         out[at] = self._without_lone(t, p, codes[at], y[at], None if w is None else w[at])
         return out
+
+    def loglik_without(self, t: Pairs, p: Params, out: LeftOut, x: Codes) -> np.ndarray:
+        """NaN for rows x with missing cells."""
+        rows, found = p.known(out.x), np.zeros((x.n, out.groups, p.k))
+        for j, parent in enumerate(p.parents):
+            chain, given = _chain(t, j, parent), [parent] if parent >= 0 else []
+            for own, cells in zip(found, p.known(x), strict=True):
+                if (cells < 0).any():
+                    own[:] = np.nan
+                    continue
+                at, conditions = [int(cells[i]) for i in given], [rows[:, i] for i in given]
+                own += backoff.log_shares_without(
+                    chain, self.alpha, p.strengths[j], int(cells[j]), at, rows[:, j], conditions, out
+                )
+        return found
 
     def _without_lone(self, t: Pairs, p: Params, codes: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """Leave-one-out scores of rows without lone levels."""

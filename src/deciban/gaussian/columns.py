@@ -17,7 +17,7 @@ for every class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,16 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways
-from deciban.estimation.leave_one_out import blocks, moments_left, not_in_sums, row_sums, set_own, weight
+from deciban.estimation.leave_one_out import (
+    blocks,
+    moments_left,
+    moments_without,
+    not_in_sums,
+    row_sums,
+    set_own,
+    weight,
+)
+from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.ops import leave_one_out as left_ops
 from deciban.tallies import Moments
 from deciban.tallies.basic import column, divide, negligible, subtract
@@ -54,8 +63,8 @@ class NormalColumns:
         within, t = t, t.filled()
         var = variances(pooled_within(within, ddof), 0.0) if shared else variances(t, ddof)
         out = cls.from_parameters(t.mean, np.maximum(np.broadcast_to(var + epsilon, t.mean.shape), FLOOR))
-        never = np.broadcast_to(column(t.n) <= 0, out.var.shape)
-        if never.any():
+        if (t.n <= 0).any():
+            never = np.broadcast_to(column(t.n) <= 0, out.var.shape)
             var, share, scale = (np.where(never, a, b) for a, b in ((1.0, out.var), (0.0, out.share), (0.0, out.scale)))
             return cls(t.mean, var, scale, share, share.sum(axis=1))
         return out
@@ -88,7 +97,7 @@ def pooled_within(t: Moments, ddof: float) -> Moments:
 def variances(t: Moments, ddof: float) -> np.ndarray:
     """m2 / (n − ddof), (k, d)."""
     free = np.maximum(column(t.n) - ddof, 0.0)
-    return divide(np.maximum(t.m2, 0.0), np.broadcast_to(free, t.m2.shape))
+    return divide(np.maximum(t.m2, 0.0), free)
 
 
 def variance_smoothing(everything: Moments, smoothing: float, each: bool = False) -> Any:
@@ -202,6 +211,73 @@ def leave_one_out_shared(
             out[rows, c] = -0.5 * np.nansum(np.where(np.isnan(cells), np.nan, flat + square), axis=1)
         out[rows][not_in_sums(m2)] = np.nan
     return out
+
+
+def parts_without(
+    t: Moments,
+    out: LeftOut,
+    cells: np.ndarray,
+    smoothing: float = 0.0,
+    ddof: float = 0.0,
+    shared: bool = False,
+    everything: Moments | None = None,
+    each: bool = False,
+) -> PartsLeft | None:
+    """Scores of cells (q, d) by column, without each group of the rows `out`; settings as in `leave_one_out`."""
+    if (column(t.n) <= 0).any():  # a class uses the moments of all rows
+        return None
+    before = variance_smoothing(t.collapse() if everything is None else everything, smoothing, each)
+    after = smoothing_without(t, out, smoothing, everything, each)
+    left = moments_without(t, out, ops.moments)
+    lost = ((left.n <= 0) | (left.m2 < 0)).any(axis=1)
+    square = np.maximum(left.m2, 0.0)
+    free, bare = np.maximum(left.n - ddof, 0.0), variances(t, ddof)
+    if shared:
+        rest = np.maximum(column(t.n) - ddof, 0.0)
+        whole = np.broadcast_to(rest, t.mean.shape).sum(axis=0) - out.by_group(rest[out.y] - free)
+        within = t.m2.sum(axis=0) - out.by_group(t.m2[out.y] - square)
+        var = np.maximum(divide(within, np.broadcast_to(whole, within.shape)) + after, FLOOR)
+        own, moves = var[out.group], True
+    else:
+        own = np.maximum(divide(square, np.broadcast_to(free, square.shape)) + after[out.group], FLOOR)
+        moves = bool((np.abs(after - before).max(axis=0, initial=0.0) > NOTICED * (bare + before)).any())
+    found = normal_scores(cells[:, None, :], left.mean, own)
+    found[:, lost] = np.nan
+    if not moves:
+        return PartsLeft(found)
+    if not shared:
+        var = np.maximum(bare + after[:, None, :], FLOOR)
+        every = normal_scores(cells[:, None, None, :], t.mean, var)
+    else:
+        every = normal_scores(cells[:, None, None, :], t.mean, var[:, None, :])
+    every[:, out.group, out.y] = found
+    return PartsLeft(None, every)
+
+
+def normal_scores(cells: np.ndarray, mean: np.ndarray, var: np.ndarray) -> np.ndarray:
+    """log N(cell; mean, var), 0 for a missing cell."""
+    z = cells - mean
+    z *= z
+    z = z / var
+    z += np.log(2.0 * np.pi * var)
+    z *= -0.5
+    return np.nan_to_num(z, copy=False, nan=0.0, posinf=np.inf, neginf=-np.inf) if np.isnan(cells).any() else z
+
+
+def smoothing_without(t: Moments, out: LeftOut, smoothing: float, everything: Moments | None, each: bool) -> np.ndarray:
+    """What is added to every variance without each group, (groups, 1), or (groups, d) of each column."""
+    pooled = t.collapse() if everything is None else everything
+    if not smoothing:
+        return np.zeros((out.groups, 1))
+    rows = replace(out, w=out.w if everything is None else None)
+    if out.row_part is None:
+        of = variances_left if each else largest_left
+        spread = of(pooled, out.x.dense(), weight(rows.w, slice(None)))
+    else:
+        left = moments_without(pooled, rows.of_groups(), ops.moments)
+        spread = divide(left.m2, np.broadcast_to(column(left.n), left.m2.shape))
+        spread = spread if each else spread.max(axis=1, initial=0.0, keepdims=True)
+    return np.minimum(smoothing * spread, LARGEST)
 
 
 def variances_left(pooled: Moments, cells: np.ndarray, w: np.ndarray, j: Any = slice(None)) -> np.ndarray:

@@ -214,7 +214,7 @@ def usual_variances(n: np.ndarray, mean: np.ndarray, covs: Sequence[Covariance])
 
 def singular(covs: Sequence[Covariance], tol: float) -> list[bool]:
     """Which covariances have no inverse: some column is constant or a mix of others, up to tol of its deviation."""
-    return [cov.least_correlation() <= tol * tol for cov in covs]
+    return [cov.is_singular(tol * tol) for cov in covs]
 
 
 def some_singular(covs: Sequence[Covariance], n: np.ndarray, tol: float) -> bool:

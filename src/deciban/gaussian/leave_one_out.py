@@ -180,6 +180,46 @@ class DowndateBatch:
         least *= volume > 1e-290
         return Downdated(norms, logdet + np.log(volume), lever.min(axis=0), least.min(axis=0))
 
+    def norms_without(
+        self, rows: RowsOut, mean: np.ndarray, apart: np.ndarray, own: np.ndarray, h: np.ndarray, lost: np.ndarray
+    ) -> Downdated:
+        """The same norms of other points without each of the rows, `apart` (f, p, d) from the means of classes; `own`
+        (f, p): whether the class is that of the rows, whose mean moves."""
+        whole, pull = self.whole[:, None], h * rows.pull
+        phi = (1 - self.ridge) * (1 - self.shrinkage) * pull / whole
+        tau = whole / (whole - lost)
+        delta, move = rows.x - mean, rows.w / rows.left
+        norms = np.empty((*apart.shape[:2], len(rows.x)))
+        lever, volume = np.empty((len(apart), len(rows.x))), np.ones((len(apart), len(rows.x)))
+        removed: Any = np.zeros((len(apart), 1))
+        if self.share is not None:
+            base = (1 - self.ridge) * self.shrinkage / (len(mean) * whole)
+            full = base * self.trace[:, None] + self.ridge
+            removed = base * pull / full * np.einsum("ij,ij->i", delta, delta)
+            if self.ridge:
+                removed = removed + (1.0 - 1.0 / tau) * (self.ridge / full)
+        for f, white in enumerate(self.white):
+            row, point = delta @ white.T, apart[f] @ white.T
+            if self.share is None:
+                across, length = point @ row.T, np.square(point).sum(axis=1)[:, None]
+                squares = np.einsum("ij,ij->i", row, row)
+            else:
+                diagonal = 1.0 + (self.share[f] - 1.0) * np.broadcast_to(removed[f], len(row))[:, None]
+                scaled = row / diagonal
+                across, length = point @ scaled.T, np.square(point) @ (1.0 / diagonal).T
+                squares = np.einsum("ij,ij->i", row, scaled)
+                volume[f] = np.exp(np.log(diagonal).sum(axis=1))
+            here = own[f][:, None]
+            length = np.where(here, length + move * (2.0 * across + move * squares), length)
+            across = np.where(here, across + move * squares, across)
+            lever[f] = 1.0 - phi[f] * squares
+            norms[f] = (length + phi[f] / lever[f] * across * across) / tau[f]
+        volume *= lever
+        logdet = self.logdet[:, None] + len(mean) * np.log(tau) + np.log(volume)
+        least = (1.0 - removed) * lever * self.least[:, None]
+        least *= volume > 1e-290
+        return Downdated(norms, logdet, lever.min(axis=0), least.min(axis=0))
+
     def _plain(self, x: np.ndarray, mean: np.ndarray, t: np.ndarray, phi, tau) -> tuple[np.ndarray, np.ndarray]:
         """(norms (f, p, m), lever (f, m)) where E is the identity."""
         f, p, d = t.shape
@@ -238,6 +278,30 @@ class Separate:
             self._put(out, rows, self.stack, slice(None), h)
         return out
 
+    def scores_of(self, x: np.ndarray, rows: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+        """The same of other points x (q, d) without each of the rows, (q, rows, k)."""
+        q, k = len(x), len(self.n)
+        out = np.full((q, rows.n, k), np.nan)
+        if (self.free <= 0).any() or not (self.stack.least > max(self.bound, SAFE)).all():
+            return out
+        apart = x[None] - self.mean[:, None]
+        if self.blend == 0:
+            norms = -2.0 * ops.quadratic_full(Reals(x), self.mean, self.stack.lower, np.zeros(k))
+            out[:] = -0.5 * (norms + self.stack.logdet)[:, None]
+        for part in by_class(rows, y, w, self.n):
+            a = part.a
+            classes = slice(a, a + 1) if self.blend == 0 else slice(None)
+            stack = self.stack.only(a) if self.blend == 0 else self.stack
+            mine = (np.arange(k) == a)[classes]
+            h = np.where(mine, 1.0, self.blend)[:, None]
+            own = np.repeat(mine[:, None], q, axis=1)
+            left = stack.norms_without(part, self.mean[a], apart[classes], own, h, h * part.w)
+            sure = left.sure(self.bound) & (part.w < self.free[a])
+            found = np.where(sure, -0.5 * (left.norms + left.logdet[:, None]), np.nan)
+            out[:, part.at, classes] = found.transpose(1, 2, 0)
+            out[:, part.at[~sure]] = np.nan
+        return out
+
     def _put(self, out: np.ndarray, rows: RowsOut, stack: DowndateBatch, classes: slice, h: np.ndarray) -> None:
         left = stack.without(rows, self.mean[rows.a], self.mean[classes, None], h, h * rows.w)
         norms = left.norms[:, 0]
@@ -289,6 +353,29 @@ class Shared:
                     sure &= held.stays(part, left.lever)
                 norms[:, ~sure] = np.nan
                 out[part.at] = norms.T
+        return out
+
+    def scores_of(
+        self, x: np.ndarray, rows: Reals, y: np.ndarray, w: np.ndarray | None, span: Span | None = None
+    ) -> np.ndarray:
+        """The same of other points x (q, d) without each of the rows, (q, rows, k)."""
+        q, k = len(x), self.t.k
+        out = np.full((q, rows.n, k), np.nan)
+        few = self.mix is not None and bool(((self.free <= 0) & (self.t.n > 0)).any())
+        if few or not self.stack.least[0] > max(self.bound, SAFE):
+            return out
+        held = None if span is None else Held.of(span, float(self.stack.whole[0]), self.t.mean, self.stack.lower[0])
+        apart = (x[:, None] - self.t.mean).reshape(1, q * k, -1)
+        for every in by_class(rows, y, w, self.t.n):
+            for part in [every] if self.mix is None else alike(every):
+                stack, h, lost = self._without(part)
+                own = np.tile(np.arange(k) == part.a, q)[None]
+                left = stack.norms_without(part, self.t.mean[part.a], apart, own, h, lost)
+                sure = left.sure(self.bound) & (part.w < self.free[part.a])
+                if held is not None:
+                    sure &= held.stays(part, left.lever)
+                found = np.where(sure, -0.5 * left.norms[0], np.nan)
+                out[:, part.at] = found.reshape(q, k, -1).transpose(0, 2, 1)
         return out
 
     def _without(self, rows: RowsOut) -> tuple[DowndateBatch, np.ndarray, np.ndarray]:

@@ -207,14 +207,63 @@ class Leverage:
 
         return np.concatenate(self.leaving.total(left))
 
-    def _root(self, standard: np.ndarray, prior: Prior) -> np.ndarray:
-        """R with R Rᵀ = H⁻¹, in standard columns, (q, q)."""
+    def without_groups(
+        self, theta: np.ndarray, prior: Prior, group: np.ndarray, groups: int, points: Any
+    ) -> np.ndarray:
+        """log P(class | x) of other rows (groups, q, k) by one Newton step from θ (m, p) without each group of rows:
+
+        θ̃ = θ + (H − H_g)⁻¹ Σ_g w r ⊗ a;  of a single row the margins move by w Q_x (I − w V Q)⁻¹ r, Q_x = x H⁻¹ a
+        """
+        design = self.leaving
+        standard = design.standard(theta)
+        at = replace(design, x=as_block(points), y=np.zeros(as_block(points).n, dtype=np.int32), w=None)
+        x = at.rows(0, at.x.n)
+        if groups < len(group):
+            moved = self._steps(standard, prior, group, groups)
+            margins = np.einsum("qp,gmp->gqm", x, moved)
+        else:
+            roots = self._root(standard, prior).reshape(design.m, design.p, -1)
+            reach = np.einsum("qp,mpr->qmr", x, roots, optimize=True)
+
+            def left(a: np.ndarray, y: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
+                return [_moved(a, y, u, probabilities(a @ standard.T)[0][:, 1:], roots, reach)]
+
+            margins = np.concatenate(design.total(left)) + (x @ standard.T)
+        flat = margins.reshape(-1, margins.shape[-1])
+        whole = np.column_stack([np.zeros(len(flat)), flat]) - probabilities(flat)[1][:, None]
+        return whole.reshape(*margins.shape[:2], -1)
+
+    def _steps(self, standard: np.ndarray, prior: Prior, group: np.ndarray, groups: int) -> np.ndarray:
+        """θ in standard columns after a Newton step without each group, (groups, m, p)."""
+        design, out = self.leaving, np.empty((groups, *standard.shape))
+        precision = self._precision(standard, prior)
+        order = np.argsort(group, kind="stable")
+        ends = np.searchsorted(group[order], np.arange(groups + 1))
+        for g in range(groups):
+            some = order[ends[g] : ends[g + 1]]
+            part = replace(
+                design, x=design.x.take(some), y=design.y[some], w=None if design.w is None else design.w[some]
+            )
+            a, u = part.rows(0, len(some)), np.ones(len(some)) if part.w is None else part.w
+            proba = probabilities(a @ standard.T)[0]
+            pull = (proba[:, 1:] - (part.y[:, None] == np.arange(1, design.k))) * u[:, None]
+            slope, curved = (pull.T @ a).ravel(), information(a, proba, u)
+            step = np.linalg.lstsq(precision - curved, slope, rcond=1e-12)[0]
+            out[g] = standard + step.reshape(standard.shape)
+        return out
+
+    def _precision(self, standard: np.ndarray, prior: Prior) -> np.ndarray:
+        """H + Λ in standard columns, (q, q)."""
         design = self.learned
         check_size(design.m * design.p)
         hessian = design.total(lambda a, y, w: information(a, probabilities(a @ standard.T)[0], w))
         each = design.back.T @ prior.precision(1, design.p, design.intercept) @ design.back
+        return np.asarray(hessian + np.kron(shared(design.m), each))
+
+    def _root(self, standard: np.ndarray, prior: Prior) -> np.ndarray:
+        """R with R Rᵀ = H⁻¹, in standard columns, (q, q)."""
         with threads.one_blas_thread():
-            metric = Metric.of(hessian + np.kron(shared(design.m), each), 1, np.zeros(0))
+            metric = Metric.of(self._precision(standard, prior), 1, np.zeros(0))
             half = np.tril(_trtri(metric.factor, lower=True)[0])
         return metric.scale[:, None] * half.T
 
@@ -231,3 +280,20 @@ def _step(a: np.ndarray, y: np.ndarray, u: np.ndarray, proba: np.ndarray, roots:
     reach = u[:, None, None] * (lever @ lever.transpose(0, 2, 1))
     curved = reach * proba[:, None, :] - (reach @ proba[:, :, None]) * proba[:, None, :]
     return np.linalg.solve((1.0 + LEAST) * np.eye(m) - curved, reach @ pull[:, :, None])[:, :, 0]
+
+
+def _moved(
+    a: np.ndarray, y: np.ndarray, u: np.ndarray, proba: np.ndarray, roots: np.ndarray, reach: np.ndarray
+) -> np.ndarray:
+    """u Q_x (I − u V Q)⁻¹ r of each row for points of this reach (q, m, r), (n, q, m)."""
+    m = proba.shape[1]
+    pull = proba - (y[:, None] == np.arange(1, m + 1))
+    lever = np.einsum("np,mpq->nmq", a, roots, optimize=True)
+    if m == 1:
+        q = u * np.einsum("nmq,nmq->n", lever, lever)
+        left = np.maximum(1.0 - q * proba[:, 0] * (1.0 - proba[:, 0]), LEAST)
+        return ((lever[:, 0] @ reach[:, 0].T) * (u * pull[:, 0] / left)[:, None])[:, :, None]
+    own = lever @ lever.transpose(0, 2, 1)
+    curved = proba[:, :, None] * own - proba[:, :, None] * (proba[:, None, :] @ own)
+    share = np.linalg.solve((1.0 + LEAST) * np.eye(m) - u[:, None, None] * curved, (u[:, None] * pull)[:, :, None])
+    return np.einsum("qmr,nsr,ns->nqm", reach, lever, share[:, :, 0], optimize=True)

@@ -56,6 +56,7 @@ from deciban.model_selection.leaderboard import Leaderboard
 from deciban.model_selection.leakage import Leakage, find_leakage
 from deciban.model_selection.member_search import MIX, MemberSearch
 from deciban.models import hypotheses
+from deciban.models.pooled_posterior import PooledPosterior
 from deciban.progress import stage_progress
 from deciban.rows import inputs
 from deciban.rows.inputs import column_notes
@@ -104,6 +105,8 @@ class AutoClassifier(Ensemble):
         The fitted models in use, and their names.
     weights_ : ndarray of shape (m,)
         Weight of each model.
+    temperature_ : float
+        By which the evidence of the mix is multiplied; 1 for one model.
     left_out_ : dict
         Candidates that could not learn from the rows or were given up, by name, and the reason.
     dropped_columns_ : dict
@@ -133,10 +136,12 @@ class AutoClassifier(Ensemble):
     -----
     All candidates predict the same held-out rows, in folds by content: the result does not depend on the order of the
     rows. With more than 2,000 rows, candidates race on samples by content of 1,000 and 4,000 rows, of which the better
-    half goes on. The weights of the mix make held-out rows most probable, with ten pseudo-rows that all candidates
-    share equally. The mix is used unless a single candidate is better, by more than one standard error, than a mix
-    whose weights were learned from other rows. On fewer than 30 rows, or with at most five rows in all classes but one,
-    naive Bayes is the only candidate.
+    half goes on; where there is no time to compare the rest on all rows, the choice of the last sample stands. The
+    weights of the mix make held-out rows most probable, with three pseudo-rows that all candidates share equally. So
+    does the temperature: the mean of probabilities that are right is too cautious. The mix is used unless, on 300 rows
+    or more, a single candidate is better, by more than one standard error, than a mix whose weights were learned from
+    other rows. On fewer than 30 rows, or with at most five rows in all classes but one, naive Bayes is the only
+    candidate.
 
     Texts are a sequence of strings, or a frame whose only usable column is one of free text. Of texts, the best
     candidate is used, and nothing is mixed.
@@ -145,8 +150,9 @@ class AutoClassifier(Ensemble):
 
     References
     ----------
-    Yao, Vehtari, Simpson and Gelman (2018), Using stacking to average Bayesian predictive distributions. Jamieson and
-    Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization.
+    Yao, Vehtari, Simpson and Gelman (2018), Using stacking to average Bayesian predictive distributions. Ranjan and
+    Gneiting (2010), Combining probability forecasts. Jamieson and Talwalkar (2016), Non-stochastic best arm
+    identification and hyperparameter optimization.
 
     Examples
     --------
@@ -202,7 +208,7 @@ class AutoClassifier(Ensemble):
             leaks = table.leaks()
         self._adopt([name for name, _ in self._named_models()], found.members, found.left_out)
         self._describe(table.rows.class_weights(self._all_classes()) if isinstance(table.rows, RawArrays) else None)
-        self.weights_, self.leaderboard_ = found.weights, found.leaderboard
+        self.weights_, self.temperature_, self.leaderboard_ = found.weights, found.temperature, found.leaderboard
         self.dropped_columns_, self.leaks_, self._text = dict(table.dropped), leaks, table.text
         if isinstance(table.text, str):
             self.feature_names_in_ = np.array([table.text], dtype=object)
@@ -215,6 +221,8 @@ class AutoClassifier(Ensemble):
         out: list[Member] = []
         for kind in candidates(table.suitable(self.updatable) if automatic else self.models):
             model = kind.make()
+            if automatic and table.selection is not None:
+                model = kind.suited(model, table.selection.columns)
             if why := table.lacks(kind, named=not automatic):
                 left_out[kind.name] = why
             elif self.updatable and not is_updatable(model):
@@ -351,8 +359,13 @@ class AutoClassifier(Ensemble):
     def _ignore_columns(self, names: Sequence[str]) -> None:
         self.dropped_columns_ = {**self.dropped_columns_, **dict.fromkeys(names, "is not used")}
 
-    def _combined(self, log_proba: np.ndarray) -> np.ndarray:
-        return hypotheses.bayes_optimal(log_proba, self.weights_)
+    def _posterior(self, priors: Any = None) -> PooledPosterior:
+        out = super()._posterior(priors)
+        return replace(out, temperature=self.temperature_)
+
+    def _combined(self, log_proba: np.ndarray, posterior: PooledPosterior) -> np.ndarray:
+        mean = hypotheses.bayes_optimal(log_proba, self.weights_)
+        return mean if self.temperature_ == 1 else posterior.sharpened(mean)
 
     def _readable(self, rows: Any, columns: Sequence[str]) -> Any:
         if self._reads_texts:

@@ -204,6 +204,7 @@ SMALL = 400_000  # cells of a table up to which cross-validation is repeated
 WORDS = 50  # columns that a text counts as
 MOST_FOLDS = 50
 SLIGHT = 0.002  # nats of log loss that do not justify a more complex classifier
+SHRUNK = 30  # columns up to which a discriminant's shrinkage is chosen too
 SLOW = 2  # complexity from which cross-validation is not repeated
 
 
@@ -218,6 +219,7 @@ class Candidate:
     updates: bool = False  # rows can be added and removed later
     texts: bool | None = False  # it reads one column of texts; None: not known
     complexity: int = 0  # of two classifiers that do not differ significantly, the less complex one is chosen
+    suited: Callable[[Any, ColumnSummary], Any] = lambda model, columns: model  # the model with settings for columns
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.words}"
@@ -254,6 +256,11 @@ def _mostly_numbers(columns: ColumnSummary) -> str:
     """Categories of frames are coded, but as Gaussians few of them only."""
     coded = all(isinstance(name, str) for name in columns.kept) and 2 * len(columns.categorical) <= len(columns.kept)
     return "" if columns.numeric or coded else MOSTLY_NUMBERS
+
+
+def _unshrunk(model: Any, columns: ColumnSummary) -> Any:
+    """Of many columns, each candidate of the shrinkage takes long: the blend alone is chosen."""
+    return model.set_params(shrinkage=0.0) if len(columns.kept) > SHRUNK else model
 
 
 def _counts(columns: ColumnSummary) -> str:
@@ -326,10 +333,11 @@ KINDS = {
         ),
         Candidate(
             "calibrated-rda",
-            lambda: RegularizedDiscriminantAnalysis(blend="loo", calibrate=True),
+            lambda: RegularizedDiscriminantAnalysis(blend="loo", shrinkage="loo", calibrate=True),
             "calibrated regularized discriminant analysis, between lda and qda by leave-one-out",
             _mostly_numbers,
             complexity=2,
+            suited=_unshrunk,
         ),
         Candidate("fisher", FisherDiscriminant, "Fisher's linear discriminant", _numbers, True, complexity=1),
         Candidate(

@@ -22,6 +22,7 @@ data. Two signs:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,9 @@ PURE = 0.98  # share of one class among the rows where the value is given (or mi
 SURE = 25.0  # nats of evidence against the class frequency as explanation
 ROWS = 20_000  # rows that are used at most, sampled class by class
 FOLDS = 10
+LOST = 700.0  # nats: loss of a row with probability 0
 QUESTION = "is it known before the outcome is?"
+ALONE = {"missing": "informative"}  # settings of the model of one column
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,10 +95,7 @@ def find_leakage(X: Any, y: Any) -> list[Leakage]:
     table = X if frames.is_frame(X) else np.asarray(X)
     columns = frames.columns(table)
     at = sample_rows(columns, codes, ROWS)
-    rows = Rows(table, at, codes[at], columns, classes, n)
-    alone = {j: own for j in range(len(columns)) if (own := rows.alone(j)) is not None}
-    found = [leak for j in range(len(columns)) if (leak := rows.by_cells(j, alone) or rows.by_absence(j))]
-    return sorted(found, key=lambda leak: -leak.share)
+    return Rows(table, at, codes[at], columns, classes, n).leaks(range(len(columns)))
 
 
 class Rows:
@@ -116,22 +116,36 @@ class Rows:
         self.base = metrics.prior_log_loss(y)
         self.all = f"{len(y):,} of {total:,} rows" if len(y) < total else "the rows"
         self._fold: np.ndarray | None = None
+        self._left_out: dict[int, np.ndarray | None] = {}
+
+    def leaks(self, columns: Iterable[int]) -> list[Leakage]:
+        """Those of these columns that may leak the target, the strongest first."""
+        places = list(columns)
+        alone = {j: own for j in places if (own := self.alone(j)) is not None}
+        found = [leak for j in places if (leak := self.by_cells(j, alone) or self.by_absence(j))]
+        return sorted(found, key=lambda leak: -leak.share)
+
+    def left_out(self, j: int) -> np.ndarray | None:
+        """log P(class) of each row (n, k), by a column alone and without the row; None: the column has no values.
+        Optimistic: the distribution was chosen from all rows."""
+        if j not in self._left_out:
+            column, out = self.columns[j], None
+            if not column.missing.all():
+                cells = column.named()[:, None]
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    out = MixedNB(**ALONE).fit(cells, self.y).leave_one_out(cells, self.y)
+            self._left_out[j] = out
+        return self._left_out[j]
 
     def alone(self, j: int) -> CrossValidation | None:
         """Cross-validated predictions by a column alone, if its skill is high."""
-        column = self.columns[j]
-        cells = column.named()[:, None]
-        if column.missing.all():
+        quick = self.left_out(j)
+        if quick is None or self._skill(metrics.log_loss(self.y, quick)) < SKILL:
             return None
-        model = MixedNB(missing="informative")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            quick = model.fit(cells, self.y).leave_one_out(
-                cells, self.y
-            )  # optimistic: the distribution was chosen from all rows
-            if self._skill(metrics.log_loss(self.y, quick)) < SKILL:
-                return None
-            own = self._cross_validate(model, cells)
+            own = self._cross_validate(MixedNB(**ALONE), self.columns[j].named()[:, None])
         return own if self._skill(own.log_loss) >= SKILL else None
 
     def by_cells(self, j: int, alone: dict[int, CrossValidation]) -> Leakage | None:
@@ -150,6 +164,16 @@ class Rows:
                 return None
             message += f", the other columns of {100 * others.accuracy:.1f} %"
         return Leakage(self.columns[j].label, message, own.accuracy)
+
+    def predicts(self, j: int, errors: float) -> bool:
+        """Whether a column alone predicts the class better than its frequencies, by so many standard errors."""
+        logs = self.left_out(j)
+        if logs is None:
+            return False
+        there = np.flatnonzero(np.bincount(self.y)[self.y] > 1)  # nothing can be held out of a class of one row
+        y = self.y[there]
+        gain = np.maximum(logs[there, y], -LOST) - np.log(self.prior[y])
+        return bool(len(y) and gain.mean() > errors * gain.std() / np.sqrt(len(gain)))
 
     def _skill(self, loss: float) -> float:
         return 1.0 - loss / self.base

@@ -2,14 +2,16 @@
 
 Candidates race on samples by content, of which the better half goes on to more rows (successive halving: Jamieson and
 Talwalkar 2016). The last ones are compared on all rows, if there is time for it, and fitted to them. The weights of the
-mix maximise the probability of held-out rows (stacking: Yao, Vehtari, Simpson and Gelman 2018), found by EM, with ten
-pseudo-rows that all candidates share equally:
+mix maximise the probability of held-out rows (stacking: Yao, Vehtari, Simpson and Gelman 2018), found by EM, with three
+pseudo-rows that all candidates share equally. So does a temperature: the mean of probabilities that are right is too
+cautious (Ranjan and Gneiting 2010).
 
-    P(class | x) = Σ_m w_m P_m(class | x)
+    mean(class | x) = Σ_m w_m P_m(class | x)
+    P(class | x) ∝ prior(class) · (mean(class | x) / prior(class))^temperature
 
 The mix is used unless a single candidate predicts held-out rows better than the mix, whose weights are then learned
-from other rows than it predicts, by more than one standard error of the difference. On few rows differences between
-candidates are mostly noise, and a choice by them would be worse than the mean.
+from other rows than it predicts, by more than one standard error of the difference. On fewer than 300 rows differences
+between candidates are mostly noise, and a choice by them would be worse than the mean: every candidate is in the mix.
 
 >>> rng = np.random.default_rng(0)
 >>> y = np.repeat(["a", "b"], 40)
@@ -27,11 +29,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from deciban import metrics
+from deciban import decision, metrics
 from deciban.classifiers.base import InvalidParameterError
 from deciban.classifiers.ensemble import Member
 from deciban.errors import DataError
@@ -42,8 +44,9 @@ from deciban.rows.raw_rows import HeldOut, RawRows, RawSample
 MIX = "(mix)"  # the name of the mix in a leaderboard
 FIRST, GROWTH = 1000, 4  # rows of the first sample; how many times as many the next one has
 FEWEST = 3  # candidates that a race keeps at least
-PSEUDO_ROWS = 10.0  # by which the weights of the mix are pulled to equal ones
+PSEUDO_ROWS = 3.0  # by which the weights of the mix are pulled to equal ones
 LEAST = 0.02  # weight in the mix below which a candidate is left out
+ENOUGH = 300  # rows below which the mix is of all candidates
 WEIGHT_FOLDS = 5  # in which the weights of the mix are learned again to judge it
 Report = Callable[[str, float | None], None]
 
@@ -56,6 +59,7 @@ class Outcome:
     weights: np.ndarray  # (m,)
     leaderboard: Leaderboard
     left_out: dict[str, str]  # name → reason
+    temperature: float = 1.0  # of the mix
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +81,20 @@ class Round:
     rows: int  # rows that candidates were compared on
     how: str
 
+    @cached_property
+    def logs(self) -> np.ndarray:
+        """log P (m, p, k) by each candidate."""
+        return np.stack([one.log_proba for one in self.predicted])
+
+    @cached_property
+    def log_prior(self) -> np.ndarray:
+        """Of the classes, (k,)."""
+        return decision.log_prior(np.bincount(self.codes, self.held.weights, minlength=self.logs.shape[2]))
+
     @property
     def own(self) -> np.ndarray:
         """log P of the class of each row by each candidate, (m, p)."""
-        at = np.arange(len(self.codes))
-        return np.stack([one.log_proba[at, self.codes] for one in self.predicted])
+        return self.logs[:, np.arange(len(self.codes)), self.codes]
 
     @property
     def scored(self) -> np.ndarray:
@@ -106,15 +119,21 @@ class Round:
         own, w = self.own[members][:, rows], self.held.weights[rows]
         return hypotheses.stacking_weights(own, np.ones(len(members)), w, PSEUDO_ROWS)
 
+    def temperature(self, members: np.ndarray, weights: np.ndarray, rows: np.ndarray | slice = slice(None)) -> float:
+        """The temperature of the mix of some candidates, from some rows."""
+        mean = hypotheses.bayes_optimal(self.logs[members][:, rows], weights)
+        return hypotheses.best_temperature(mean, self.log_prior, self.codes[rows], self.held.weights[rows])
+
     def mixed(self) -> np.ndarray:
-        """log P (p, k) by the mix: the weights for a row are learned without it."""
-        logs = np.stack([one.log_proba for one in self.predicted])
-        out, every = np.empty_like(logs[0]), np.arange(len(logs))
+        """log P (p, k) by the mix: weights and temperature for a row are learned without it."""
+        out, every = np.empty_like(self.logs[0]), np.arange(len(self.logs))
         fold = np.arange(len(out)) % WEIGHT_FOLDS  # rows are in the order of classes and contents
         for f in range(WEIGHT_FOLDS):
             rows = fold == f
             if rows.any():
-                out[rows] = hypotheses.bayes_optimal(logs[:, rows], self.weights(every, ~rows))
+                weights = self.weights(every, ~rows)
+                mean = hypotheses.bayes_optimal(self.logs[:, rows], weights)
+                out[rows] = hypotheses.sharpened(mean, self.log_prior, self.temperature(every, weights, ~rows))
         return out
 
 
@@ -143,7 +162,7 @@ class MemberSearch:
             if found is not None:
                 there = self._survivors(found)
                 last = replace(found, predicted=[one for one in found.predicted if one.member in there])
-        if last is not None and self._is_final(there[0]):
+        if last is not None and self._is_final(last):
             return self._fitted(last)
         found = self._compare(there, self.rows, self.sample.rows, last is None) or last
         if found is None:
@@ -221,11 +240,16 @@ class MemberSearch:
                 )
         return [found.predicted[i].member for i in kept]
 
-    def _is_final(self, best: Member) -> bool:
-        """Whether the choice of the last race stands: there is time for one fit of its best candidate to all rows, but
-        not for its comparison on them, from which it would be left out."""
-        one, groups = self._estimate(best, self.sample.rows), self.sample.hold_out(self.n_folds).groups
-        return one <= self._left < (groups + 1) * one
+    def _is_final(self, last: Round) -> bool:
+        """Whether the choice of the last race stands: there is time to fit its best candidate to all rows, but not to
+        compare those of its mix on them, so that some would be left out."""
+        losses = [last.log_loss(one.log_proba) for one in last.predicted]
+        weights = last.weights(np.arange(len(losses)))
+        each = np.array([self._estimate(one.member, self.sample.rows) for one in last.predicted])
+        best, groups = int(np.argmin(losses)), self.sample.hold_out(self.n_folds).groups
+        mixed = (weights >= LEAST) & (each <= self._left)
+        mixed[best] = True
+        return bool(each[best] <= self._left < (groups + 1) * each[mixed].sum())
 
     # the choice
 
@@ -235,10 +259,12 @@ class MemberSearch:
         losses = np.array([found.log_loss(one.log_proba) for one in found.predicted])
         chosen = np.arange(len(losses))
         weights = found.weights(chosen)
-        while (weights < LEAST).any():
+        few = self.sample.rows < ENOUGH
+        while not few and (weights < LEAST).any():
             chosen = chosen[weights >= LEAST] if (weights >= LEAST).any() else chosen[[int(weights.argmax())]]
             weights = found.weights(chosen)
-        if mix is None or found.is_better(found.predicted[int(losses.argmin())].log_proba, mix):
+        better = partial(found.is_better, found.predicted[int(losses.argmin())].log_proba)
+        if mix is None or (not few and better(mix)):
             chosen = np.argsort(losses, kind="stable")[:1]
         members = self._fit_each(found, chosen, losses)
         names = [one.member.name for one in found.predicted]
@@ -246,7 +272,8 @@ class MemberSearch:
         weights = found.weights(used) if len(used) > 1 else np.ones(1)
         own = {member.name: float(w) for member, w in zip(members, weights, strict=True)}
         board = board.with_weights(own, self.left_out)
-        return Outcome(members, weights, board, dict(self.left_out))
+        temperature = found.temperature(used, weights) if len(used) > 1 else 1.0
+        return Outcome(members, weights, board, dict(self.left_out), temperature)
 
     def _fit_each(self, found: Round, chosen: np.ndarray, losses: np.ndarray) -> list[Member]:
         """The chosen members that could be fitted; if none could, the next best one."""

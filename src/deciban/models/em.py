@@ -369,10 +369,7 @@ def run_em(
     usual, extra = within_class_variance(seen), seen.mean.shape[1] + 1.0 if extra is None else extra
     tally, path, done = start(whole, seen, n), [], False  # type: ignore[var-annotated]
     while not done and len(path) < STEPS:
-        mean, covs = family.gaussians(tally)
-        weights = (1 - family.blend) * n + family.blend * n.sum()  # equal where classes share a covariance
-        smooth = [shrink(cov, float(extra / (w + extra)), usual) for cov, w in zip(covs, weights, strict=False)]
-        g = ClassGaussians.of(mean, np.stack([cov.dense() for cov in smooth]))
+        g = _filling(family, tally, n, usual, extra)
         e = fill(g)
         tally = whole + e.tally
         path.append(e.loglik + g.loglik(whole) + extra * g.prior(usual))
@@ -386,6 +383,24 @@ def run_em(
             stacklevel=levels_up(),
         )
     return EMResult(tally, tuple(path), done)
+
+
+def gaussians_of(state: State) -> ClassGaussians:
+    """The Gaussians that the next step would fill in cells by, of a state after EM."""
+    family, t, n = state.spec.fill_missing(state.family, state.known), state.tally.parts[1], state.n
+    squares = np.diagonal(t.scatter, axis1=1, axis2=2)
+    seen = Moments(
+        np.broadcast_to(n[:, None], t.mean.shape), t.mean, np.broadcast_to(squares / (t.k / len(squares)), t.mean.shape)
+    )
+    return _filling(family, t, n, within_class_variance(seen), t.mean.shape[1] + 1.0)
+
+
+def _filling(family: Any, tally: Scatter, n: np.ndarray, usual: np.ndarray, extra: float) -> ClassGaussians:
+    """The Gaussians that fill in cells, from a tally; `usual` variances (d,), of so many uncorrelated pseudo-rows."""
+    mean, covs = family.gaussians(tally)
+    weights = (1 - family.blend) * n + family.blend * n.sum()  # equal where classes share a covariance
+    smooth = [shrink(cov, float(extra / (w + extra)), usual) for cov, w in zip(covs, weights, strict=False)]
+    return ClassGaussians.of(mean, np.stack([cov.dense() for cov in smooth]))
 
 
 def checked(seen: Moments, rows: Rows) -> Moments:

@@ -6,6 +6,8 @@
     Bayes-optimal  P(c | x) = Σ_h P(c | x, h) P(h | D); may differ from every single h
     Gibbs          one h drawn by P(h | D): wrong at most twice as often, on average over concepts drawn from the prior
                    (Haussler, Kearns and Schapire 1994)
+    temperature    of a mean: probabilities that are right become too cautious where they are averaged (Ranjan and
+                   Gneiting 2010)
     stacking       weights that maximise the likelihood of held-out rows, argmax Σ_i log Σ_h w_h p_h(y_i)
                    (Yao, Vehtari, Simpson and Gelman 2018): concave, so EM finds the global maximum
 
@@ -24,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from deciban import decision
 from deciban.errors import DataError
@@ -33,6 +36,8 @@ HELD_OUT = "compare models by held-out rows instead: 'loo'"
 BIT = np.log(2.0)  # nats in a bit
 TOLERANCE = 1e-7  # EM stops when no weight changes by more
 STEPS = 2000
+LOST = 700.0  # nats: log probabilities are clipped here where a temperature is found
+STRONGEST = 2.0  # largest logarithm of a temperature
 
 
 class NoEvidenceError(DataError):
@@ -130,6 +135,43 @@ def gibbs(log_proba: np.ndarray, drawn: np.ndarray) -> np.ndarray:
 def draws(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """n hypotheses drawn by their weights, (n,)."""
     return rng.choice(len(weights), size=n, p=weights / weights.sum())
+
+
+def sharpened(log_proba: np.ndarray, log_prior: np.ndarray, temperature: float) -> np.ndarray:
+    """log P(c | x) ∝ log prior_c + temperature · (log proba_c − log prior_c), (n, k): evidence of another strength.
+
+    >>> np.exp(sharpened(np.log([[0.8, 0.2]]), np.log([0.5, 0.5]), 2.0)).round(3).tolist()
+    [[0.941, 0.059]]
+    """
+    if temperature == 1.0:
+        return log_proba
+    base = np.where(np.isfinite(log_prior), log_prior, 0.0)
+    out = base + temperature * (log_proba - base)
+    top = out.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        out = out - top
+        out -= np.log(np.exp(out).sum(axis=1, keepdims=True))
+    return np.where(np.isfinite(top), out, log_proba)
+
+
+def best_temperature(log_proba: np.ndarray, log_prior: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
+    """The temperature by which `sharpened` held-out probabilities (n, k) make the classes y most probable.
+
+    Its logarithm has a standard normal prior. Rows whose class has probability 0 are ignored.
+
+    >>> y = np.tile([0, 0, 0, 0, 1], 40)  # a mean of two forecasts that are right says too little
+    >>> round(best_temperature(np.log(np.tile([[0.7, 0.3]], (200, 1))), np.log([0.5, 0.5]), y, np.ones(200)), 1)
+    1.6
+    """
+    rows = np.arange(len(y))
+    fine = log_proba[rows, y] > -np.inf
+    logs, y, w, rows = np.maximum(log_proba[fine], -LOST), y[fine], w[fine], rows[: int(fine.sum())]
+
+    def loss(log_temperature: float) -> float:
+        out = sharpened(logs, log_prior, float(np.exp(log_temperature)))
+        return float(0.5 * log_temperature**2 - w @ out[rows, y])
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-STRONGEST, STRONGEST), method="bounded").x))
 
 
 def stacking_weights(

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from math import prod
 from typing import Any, ClassVar
 
@@ -37,11 +37,13 @@ from deciban.data.frames import unit_text
 from deciban.decision import DECIBAN
 from deciban.display import MISSING_LEVEL, cell_text
 from deciban.estimation.discretise import interval_names, intervals
+from deciban.estimation.leave_one_out import moments_without
+from deciban.estimation.left_out import LeftOut
 from deciban.models.feature_weights import FeatureWeights
 from deciban.ops.packed import Packed
 from deciban.rows.schema import Field, Schema
 from deciban.tallies import Bundle, Moments, Sums
-from deciban.tallies.basic import column
+from deciban.tallies.basic import column, subtract
 
 MOST, FAR = 8.0, 20.0  # nats of evidence of a table, and of a number as it is
 WIDE = 1e9  # deviations from the middle of a column, which numbers further out are taken for
@@ -246,13 +248,21 @@ def level_shares(n: np.ndarray) -> np.ndarray:
 def linear_terms(m: Moments) -> tuple[np.ndarray, np.ndarray]:
     """Slope and intercept (k, q) of the evidence of numbers: means by class, shrunk towards that of all by one row, and
     one variance."""
-    n = np.broadcast_to(column(m.n), m.mean.shape)
-    every = np.maximum(n.sum(axis=0), 1.0)
-    mean = (n * m.mean + (n * m.mean).sum(axis=0) / every) / (n + 1.0)
-    variance = (m.m2 + n * (m.mean - mean) ** 2).sum(axis=0) / every
-    variance = variance + 1e-12 + 1e-6 * (m.m2 + n * m.mean**2).sum(axis=0) / every
+    return terms_of(np.broadcast_to(column(m.n), m.mean.shape), m.mean, m.m2)
+
+
+def terms_of(n: np.ndarray, own: np.ndarray, m2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same from n, mean and squares (…, k, q)."""
+
+    def total(a: np.ndarray) -> np.ndarray:
+        return a.sum(axis=-2, keepdims=True)
+
+    every = np.maximum(total(n), 1.0)
+    mean = (n * own + total(n * own) / every) / (n + 1.0)
+    variance = total(m2 + n * (own - mean) ** 2) / every
+    variance = variance + 1e-12 + 1e-6 * total(m2 + n * own**2) / every
     slope, start = mean / variance, -(mean**2) / (2 * variance)
-    return slope - slope.mean(axis=0), start - start.mean(axis=0)
+    return slope - slope.mean(axis=-2, keepdims=True), start - start.mean(axis=-2, keepdims=True)
 
 
 def linear_evidence(terms: tuple[np.ndarray, np.ndarray], z: np.ndarray) -> np.ndarray:
@@ -333,6 +343,77 @@ class JointTables:
         if len(self.chosen.numbers):
             out += np.einsum("nkq,kq->nk", linear_evidence(self.linear, z), self.linear_weights)
         return out
+
+    def scores_without(
+        self, codes: np.ndarray, z: np.ndarray, out: LeftOut, rows: np.ndarray, numbers: np.ndarray
+    ) -> np.ndarray:
+        """The same (groups, k) of one row, codes (cells,) and z (q,), without each group of rows, whose codes are
+        `rows` (m, cells) and numbers (m, q). NaN for a group that has all rows with a level of the row."""
+        chosen, weight = self.chosen, self._places[1]
+        found = np.repeat(self.weights.bias[None], out.groups, axis=0)
+        lost = np.zeros(out.groups, dtype=bool)
+        own: dict[int, np.ndarray] = {}  # P(level | class) of each code, (groups, k)
+        for j, one in enumerate(chosen.cells):
+            if codes[j] < 0:
+                continue
+            own[j], left = self._share_without(j, int(codes[j]), out, rows[:, j])
+            lost |= (left < 0).any(axis=1)
+            named = one.levels is not None and not (one.missing and codes[j] == one.size - 1)
+            lost |= named & (left.sum(axis=1) <= 0)
+        for t, w in weight.items():
+            cell = chosen.tables[t]
+            if (codes[list(cell)] < 0).any():
+                continue
+            evidence = self._evidence_without(t, codes, out, rows, own)
+            found += evidence * w
+        if len(chosen.numbers):
+            terms, short = self._terms_without(out, numbers)
+            found += np.einsum("gkq,kq->gk", linear_evidence(terms, z[None]), self.linear_weights)
+            lost |= short
+        found[lost] = np.nan
+        return found
+
+    def _share_without(self, j: int, level: int, out: LeftOut, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(P(level | class) of a code without each group, the count of the level) (groups, k)"""
+        table, levels = self.count(j), int(self.chosen.levels[j])
+        n, whole = (np.repeat(a[None], out.groups, axis=0) for a in (table[:, level], table.sum(axis=1)))
+        at = out.group, out.y
+        n[at] = subtract(n[at], out.sums(np.asarray(rows == level)))
+        whole[at] = subtract(whole[at], out.sums(rows >= 0))
+        m = np.sqrt(levels)
+        share = (n.sum(axis=1, keepdims=True) + 1.0) / (whole.sum(axis=1, keepdims=True) + levels)
+        return (n + m * share) / (whole + m), n
+
+    def _evidence_without(
+        self, t: int, codes: np.ndarray, out: LeftOut, rows: np.ndarray, shares: dict[int, np.ndarray]
+    ) -> np.ndarray:
+        """The evidence of the cell of a table that a row has, (groups, k)."""
+        own = list(self.chosen.tables[t])
+        alone = reduce(np.multiply, (shares[j] for j in own))
+        if len(own) == 1:
+            found = np.log(alone)
+        else:
+            levels = self.chosen.levels[own]
+            table, cell = self.count(t), int(np.ravel_multi_index(tuple(codes[own].tolist()), tuple(levels.tolist())))
+            n, whole = (np.repeat(a[None], out.groups, axis=0) for a in (table[:, cell], table.sum(axis=1)))
+            at, there = (out.group, out.y), rows[:, own]
+            n[at] = subtract(n[at], out.sums(np.asarray((there == codes[own]).all(axis=1))))
+            whole[at] = subtract(whole[at], out.sums(np.asarray((there >= 0).all(axis=1))))
+            m = 2.0 * (len(own) - 1)
+            found = np.log((n / alone + m) / (whole + m))
+        found = np.clip(found, -MOST, MOST)
+        return np.asarray(found - found.mean(axis=1, keepdims=True))
+
+    def _terms_without(self, out: LeftOut, numbers: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+        """(`linear` without each group, (groups, k, q) each, which groups have more than there is)"""
+        t: Moments = self.tally.parts[1]
+        left = moments_without(t, out.of_block(Reals(numbers)), ops.moments)
+        each = [
+            np.repeat(a[None], out.groups, axis=0) for a in (np.broadcast_to(column(t.n), t.mean.shape), t.mean, t.m2)
+        ]
+        for whole, part in zip(each, (left.n, left.mean, left.m2), strict=True):
+            whole[out.group, out.y] = part
+        return terms_of(*each), np.asarray(((each[0] < 0) | (each[2] < 0)).any(axis=(1, 2)))
 
     def parts(self, codes: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Scores by column (n, k, d), and by columns that are looked at together (n, k, together)."""

@@ -248,15 +248,20 @@ class State:
             scores = WeightedScores(plain, self.evidence, self.weights)
         elif self.calibration is not None:
             scores = CalibratedScores(plain, self.calibration)
+        return self.posterior_by(scores)
+
+    def posterior_by(self, scores: Scores) -> Posterior:
+        """The posterior with other scores of the same classes and columns."""
+        plain = scores if isinstance(scores, FamilyScores) else scores.plain
         takes = self.family.uses_prior or bool(self.spec.weighted_by) or len(self.classes) == 1
         added = self.log_prior if takes else np.zeros(len(self.classes))
         interacts = self.spec.structured and self.reader.d > 1
         own = self.classes, self.log_prior, added, scores, self.reader, interacts
-        if self.tables is not None:
-            return JointPosterior(*own[:-1], bool(self.tables.chosen.joint))
+        if isinstance(scores, JointScores):
+            return JointPosterior(*own[:-1], bool(scores.tables.chosen.joint))
         if not self.spec.average_missing:
             return Posterior(*own)
-        each = levels_of_each(self.family, self.params, self.tally.parts[1].parts, nominal(self.reader.schema))
+        each = levels_of_each(plain.family, plain.params, self.tally.parts[1].parts, nominal(self.reader.schema))
         return AveragedPosterior(*own, levels=each)
 
     @property

@@ -21,6 +21,7 @@ from deciban.data import frames
 from deciban.decision import check_priors
 from deciban.display import format_list
 from deciban.errors import DataError
+from deciban.models import hypotheses
 from deciban.rows.inputs import rows_at
 from deciban.rows.readers import ArrayKind
 
@@ -49,6 +50,7 @@ class PooledPosterior:
     priors: Any
     pooled: Callable[[PooledPosterior, Any], np.ndarray]  # (self, X) → log P(class | x) (n, k)
     read: Callable[[Any], Any] = lambda X: X
+    temperature: float = 1.0  # of the evidence, see `hypotheses.sharpened`
     splits: ClassVar[bool] = False
 
     def of_each(self, X: Any) -> np.ndarray:
@@ -73,6 +75,10 @@ class PooledPosterior:
             return decision.log_prior(np.asarray(self.class_count, dtype=np.float64))
         with np.errstate(divide="ignore"):
             return np.log(check_priors(self.priors, self.classes))
+
+    def sharpened(self, log_proba: np.ndarray) -> np.ndarray:
+        """Log probabilities (n, k) with the temperature of this posterior."""
+        return hypotheses.sharpened(log_proba, self.added_prior(), self.temperature)
 
     def output(self, X: Any) -> ArrayKind:
         return ArrayKind.plain
@@ -115,6 +121,7 @@ class PooledPosterior:
         for one, rows, at, own in reversed(list(zip(found, map(np.flatnonzero, taken), place, share, strict=True))):
             parts[rows[:, None], :, at] += own[rows, None, None] * one.parts.transpose(0, 2, 1)
             cells[rows[:, None], at] = one.cells
+        parts *= self.temperature
         with np.errstate(invalid="ignore"):
             rest = np.nan_to_num(self.pooled(self, X) - (base + parts.sum(axis=2)))
         rest -= rest.mean(axis=1, keepdims=True)  # what all classes share is no evidence

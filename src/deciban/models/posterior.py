@@ -250,6 +250,10 @@ class Posterior:
         """`log_odds` of a block of rows, as doubles."""
         return decision.log_odds(self._each(x, _joined), against)
 
+    def block_log_proba(self, x: Block) -> np.ndarray:
+        """`log_proba` of a block of rows, as doubles."""
+        return self._each(x, partial(ops.posterior, logs=True))
+
     def log_joint(self, X: Any) -> np.ndarray:
         """log P(x, class), (n, k)."""
         return self.reader.output(X).send(self._each(self.reader.read(X), None))

@@ -47,6 +47,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Codes
 from deciban.estimation.fractions import Factors, Quotients
+from deciban.estimation.left_out import LeftOut
 from deciban.networks.graph import Parents, topological
 from deciban.networks.network import Network
 from deciban.networks.query import Column, Left
@@ -87,6 +88,16 @@ class Tables:
     def offset(self) -> np.ndarray:
         return np.concatenate([[0], np.cumsum([table.size // self.k for table in self.tables])]).astype(np.int64)
 
+    @cached_property
+    def strides(self) -> np.ndarray:
+        """How far a level of a column moves the place in the table of another one, (d, d)."""
+        out = np.zeros((len(self.parents), len(self.parents)), dtype=np.int64)
+        for j, own in enumerate(self.parents):
+            sizes = self.tables[j].shape[1:]
+            for i, column in enumerate((*own, j)):
+                out[column, j] = int(np.prod(sizes[i + 1 :]))
+        return out
+
     def known(self, x: Codes) -> np.ndarray:
         """The codes (n, d), −1 for a level that no row had."""
         values = np.asarray(x.values, dtype=np.int64)
@@ -94,6 +105,9 @@ class Tables:
 
     def places(self, rows: np.ndarray) -> np.ndarray:
         """Where in its column's table each cell stands, with its parents' cells; −1 where one of these is missing."""
+        if len(rows) == 1:
+            place = rows @ self.strides
+            return place if rows.min(initial=0) >= 0 else np.where((rows < 0) @ (self.strides > 0), -1, place)
         out = np.empty(rows.shape, dtype=np.int64, order="F")
         for j, own in enumerate(self.parents):
             place, here = np.zeros(len(rows), dtype=np.int64), np.ones(len(rows), dtype=bool)
@@ -228,6 +242,53 @@ def left_out(
     return out
 
 
+def log_shares_without(
+    tables: Sequence[np.ndarray],
+    alpha: Alpha,
+    strengths: Sequence[float],
+    cell: int,
+    given: Sequence[int],
+    rows: np.ndarray,
+    conditions: Sequence[np.ndarray],
+    out: LeftOut,
+) -> np.ndarray:
+    """log θ(cell | c, given) of each class, (groups, k), without each group of rows, whose levels are `rows` (m,) and
+    `conditions` (each (m,)); −1: missing. `tables` as in `left_out`; the cell and its conditions are known.
+
+    >>> tables = [np.array([6.0, 2.0]), np.array([[4.0, 0.0], [2.0, 2.0]])]
+    >>> one = LeftOut.of(None, np.array([1]), None, None)
+    >>> np.exp(log_shares_without(tables, 1.0, (0.0,), 0, [], np.array([0]), [], one)).round(3).tolist()
+    [[0.833, 0.4]]
+    """
+    levels, k = max(tables[0].shape[-1], 1), tables[1].shape[0]
+    here, seen = out.sums(rows == cell), out.sums(rows >= 0)
+    steps = [
+        (subtract(tables[0][cell], out.by_group(here)), subtract(tables[0].sum(), out.by_group(seen))),
+    ]
+    steps = [(count[:, None], whole[:, None]) for count, whole in steps]
+    alike = np.ones(len(rows), dtype=bool)
+    for depth, table in enumerate(tables[1:]):
+        if depth:
+            alike = alike & (conditions[depth - 1] == given[depth - 1])
+            here, seen = out.sums(alike & (rows == cell)), out.sums(alike & (rows >= 0))
+        at: tuple = (slice(None), *given[:depth])
+        count = np.repeat(table[(*at, cell)][None], out.groups, axis=0)
+        whole = np.repeat(table[at].sum(axis=-1)[None], out.groups, axis=0)
+        count[out.group, out.y] = subtract(count[out.group, out.y], here)
+        whole[out.group, out.y] = subtract(whole[out.group, out.y], seen)
+        steps.append((count, whole))
+    share = np.full((out.groups, 1), 1.0 / levels)
+    short = np.zeros(out.groups, dtype=bool)
+    for (count, whole), m, a in zip(steps, (0.0, *strengths), np.broadcast_to(alpha, len(steps)), strict=True):
+        short |= (count < 0).any(axis=1)
+        count, whole = np.maximum(count, 0.0), np.maximum(whole, 0.0) + m + a * levels
+        base = np.broadcast_to(share, count.shape)
+        share = np.divide(count + m * base + a, whole, out=base.copy(), where=whole > 0)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.broadcast_to(share, (out.groups, k)))
+    return np.where(short[:, None], np.nan, logs)
+
+
 Strengths = tuple[float, ...]
 
 
@@ -294,6 +355,24 @@ class BackoffSmoothing:
             left = Left([Column(*one) for one in zip(p.parents, chains, p.strengths, strict=True)], self._alpha)
             out[at] = left.scores(rows[at], y[at], None if w is None else w[at], lone[at])
         return out
+
+    def loglik_without(
+        self, t: DistinctRows, p: BackedOffTables, rows: np.ndarray, out: LeftOut, x: np.ndarray
+    ) -> np.ndarray:
+        """log p(x | c) (q, groups, k) of known codes without each group of rows; NaN for rows x with missing cells."""
+        found = np.zeros((len(x), out.groups, p.k))
+        for j, parents in enumerate(p.parents):
+            chain, conditions = _chain(t, j, parents), [rows[:, i] for i in parents]
+            alphas = self._alphas(chain)
+            for own, cells in zip(found, x, strict=True):
+                if (cells < 0).any():
+                    own[:] = np.nan
+                    continue
+                given = [int(cells[i]) for i in parents]
+                own += log_shares_without(
+                    chain, alphas, p.strengths[j], int(cells[j]), given, rows[:, j], conditions, out
+                )
+        return found
 
     def _alpha(self, sizes: Sequence[int]) -> float:
         """The pseudo-count of a cell of a table of so many levels of parents and column."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deciban.plots.curves import confusion_matrix, precision_recall, reliability, roc
     from deciban.plots.distributions import densities, sigmoid
     from deciban.plots.evidence import coefficient_path, inclusion, interaction, learning_curve, top_words, waterfall
+    from deciban.plots.influences import influence
     from deciban.plots.networks import graph
     from deciban.plots.nomograms import nomogram
     from deciban.plots.regions import decision_regions
@@ -30,6 +31,7 @@ _HOMES = {
     "error_surface": "training_history",
     "graph": "networks",
     "inclusion": "evidence",
+    "influence": "influences",
     "interaction": "evidence",
     "learning_curve": "evidence",
     "nomogram": "nomograms",
@@ -63,6 +65,7 @@ __all__ = [
     "error_surface",
     "graph",
     "inclusion",
+    "influence",
     "interaction",
     "learning_curve",
     "nomogram",

@@ -11,11 +11,12 @@ from typing import Any
 
 from deciban.display import Table, format_list, truncate
 from deciban.io import atomic
+from deciban.model_selection.audit import Audit
 from deciban.reports.checks import run_checks
 from deciban.reports.data import collect
 from deciban.reports.page import Page, Section
 from deciban.reports.render import check_installed, render, render_notebook
-from deciban.reports.sections import sections
+from deciban.reports.sections import audit_sections, sections
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,6 +123,29 @@ def report(
     )
     metrics = {name: (float(e.value), float(e.low), float(e.high)) for name, e in facts.metrics.items()}
     out = Report(render(page), warnings, metrics, page.sections)
+    if path is not None:
+        out.save(path)
+    return out
+
+
+def audit_report(found: Audit, path: str | os.PathLike | None = None, title: str | None = None) -> Report:
+    """The page of an audit, see `Audit.report`."""
+    check_installed(False)
+    classes = format_list([truncate(str(label), 30) for label in found.counts], 6, quote="")
+    target = None if found.target is None else truncate(found.target, 60)
+    of = "" if target is None else f" of {target}"
+    judged = "" if found.label_errors is None else " + ".join(found.label_errors.models)
+    page = Page(
+        title=title or f"Audit{of}: {found.rows:,} rows",
+        model=f"labels judged by {judged}" if judged else "labels not judged",
+        target=target,
+        classes=classes,
+        sections=audit_sections(found),
+        version=version("deciban"),
+        date=date.today().isoformat(),
+    )
+    warnings = tuple(f"{one.name[0].upper()}{one.name[1:]}: {one.sentence}" for one in found.findings)
+    out = Report(render(page), warnings, {}, page.sections)
     if path is not None:
         out.save(path)
     return out

@@ -36,6 +36,8 @@ from deciban.display import (
 from deciban.errors import DecibanError
 from deciban.explain.text import TextExplanation, WordEvidence, top_word_evidence, with_shares
 from deciban.metrics import Estimate
+from deciban.model_selection.audit import Audit
+from deciban.model_selection.label_errors import LabelErrors
 from deciban.models.logistic_posterior import LogisticPosterior
 from deciban.models.posterior import Posterior
 from deciban.reports.data import ReportData, baseline_metrics, by_class
@@ -568,3 +570,48 @@ def sections(facts: ReportData, warnings: tuple[str, ...]) -> tuple[Section, ...
     """All sections that apply."""
     others = (part(facts) for part in (BY_COLUMN if facts.texts is None else BY_WORD))
     return (summary(facts, warnings), *(section for section in others if section is not None))
+
+
+# an audit
+
+
+def audit_sections(found: Audit) -> tuple[Section, ...]:
+    """The findings of an audit: all of them in sentences, then a section each."""
+    stats = [Stat("rows", f"{found.rows:,}", f"{len(found.counts):,} classes, {found.columns:,} columns")]
+    labels = found.label_errors
+    if labels is not None and not np.isnan(labels.wrong).all():
+        share = 100 * labels.expected / max(len(labels), 1)
+        stats.append(Stat("expected label errors", f"{labels.expected:,.0f}", f"{share:.1f} % of the rows"))
+        stats.append(Stat("likely label errors", f"{int(labels.likely.sum()):,}", "P(wrong) above 0.5"))
+    named = [(f"{one.name[0].upper()}{one.name[1:]}", one) for one in found.findings]
+    alerts = Alerts("Findings", tuple(f"{name}: {one.sentence}" for name, one in named), "None.")
+    summary = Section("Summary", (Stats(tuple(stats)), alerts, Paragraph(found.nothing, small=True)))
+    out = [summary]
+    for name, one in named:
+        blocks: list[Block] = [Paragraph(one.sentence[0].upper() + one.sentence[1:]), Paragraph(one.advice)]
+        if not one.table.rows:
+            out.append(Section(name, tuple(blocks)))
+        elif labels is not None and one.name == "label errors":
+            table = labels.table(min(LISTED_LABELS, int(labels.likely.sum())))
+            out.append(Section(name, (*blocks, replace(table, title="Least credible labels"), *_noise(labels))))
+        else:
+            out.append(Section(name, (*blocks, replace(one.table, title=f"{len(one.items):,} found"))))
+    return tuple(out)
+
+
+LISTED_LABELS = 50
+NOISE_CLASSES = 12  # classes up to which the noise is shown
+
+
+def _noise(labels: LabelErrors) -> list[Block]:
+    """How often labels of each class are given to others, as a table."""
+    if len(labels.classes) > NOISE_CLASSES:
+        return []
+    names = [truncate(str(label), NAME) for label in labels.classes.tolist()]
+    most = max(float((labels.noise - np.diag(np.diag(labels.noise))).max()), 1e-12)
+    rows: list[tuple[Cell, ...]] = [
+        (name, *(Shaded(f"{100 * p:.1f} %", 0.0 if c == t else p / most, c == t) for c, p in enumerate(line)))
+        for t, (name, line) in enumerate(zip(names, labels.noise.tolist(), strict=True))
+    ]
+    note = "Estimated share of the rows of each true class that are given each label."
+    return [Table("Given label by true class", ("true / given", *names), rows, notes=(note,))]

@@ -27,6 +27,7 @@ import numpy as np
 from deciban.data.blocks import Block, Codes, Mixed, Reals
 from deciban.data.frames import Column, number_of_unit
 from deciban.data.support import outside
+from deciban.display import is_missing
 from deciban.rows.coding import UNSEEN, Coding, ColumnCode
 from deciban.rows.date_parts import date_part
 from deciban.rows.schema import Schema
@@ -128,14 +129,29 @@ def _complete(floor: float, cell: Any) -> float:
 
 def _number(unit: str, cell: Any) -> float:
     """A number, NaN where it is missing."""
-    if type(cell) not in OF_UNIT[unit]:
-        if cell is None or (type(cell) is float and cell != cell):
-            return np.nan
-        raise Unknown
-    value = float(cell) if not unit else number_of_unit(cell, unit)
+    if type(cell) in OF_UNIT[unit]:
+        value = float(cell) if not unit else number_of_unit(cell, unit)
+    elif is_missing(cell):
+        return np.nan
+    else:
+        value = _number_of_library(unit, cell)
     if isinf(value):
         raise Unknown
     return value
+
+
+def _number_of_library(unit: str, cell: Any) -> float:
+    """A number, date or duration of NumPy or pandas."""
+    if not unit and isinstance(cell, (np.floating, np.integer)):
+        return float(cell)
+    plain = cell
+    if unit == "date" and isinstance(cell, dt.datetime):
+        plain = getattr(cell, "to_datetime64", lambda: cell)()
+    elif unit == "duration" and isinstance(cell, dt.timedelta):
+        plain = getattr(cell, "to_timedelta64", lambda: cell)()
+    if not isinstance(plain, {"date": np.datetime64, "duration": np.timedelta64}.get(unit, ())):
+        raise Unknown
+    return number_of_unit(plain, unit)
 
 
 def _number_in(unit: str, support: str, cell: Any) -> float:

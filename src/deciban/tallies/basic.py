@@ -134,6 +134,10 @@ class Tally:
     def __rmul__(self, scale: float) -> Any:
         return self * scale
 
+    def take(self, classes: np.ndarray):
+        """These classes, in this order; a class may be there several times."""
+        return replace(self, **{f.name: getattr(self, f.name).take(classes, axis=0) for f in fields(self)})
+
     def relabel(self, index: np.ndarray, k: int):
         """The same tally in a list of k classes, where class c stands at index[c]; classes at one place are one."""
         return replace(self, **{f.name: scatter_classes(getattr(self, f.name), index, k) for f in fields(self)})
@@ -387,10 +391,10 @@ class Moments(Tally):
 
     def filled(self) -> Moments:
         """Where a class has nothing of a column, the moments of all classes."""
+        if not (self.n <= 0).any():
+            return self
         n = np.broadcast_to(column(self.n), self.mean.shape)
         empty = n <= 0
-        if not empty.any():
-            return self
         whole = self.collapse()
         parts = (column(whole.n), n), (whole.mean, self.mean), (whole.m2, self.m2)
         return Moments(*(np.where(empty, every, own) for every, own in parts))
