@@ -44,7 +44,8 @@ def test_every_page_is_listed_once():
 def test_links_between_files_resolve():
     wrong = []
     for path in PAGES:
-        text = re.sub(r"^(`{3,}).*?^\1$", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"^<!-- if .* -->$", "", path.read_text(), flags=re.MULTILINE)  # pages that may be there
+        text = re.sub(r"^(`{3,}).*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
         for link in LINK.findall(text):
             target = link.partition("#")[0]
             if "://" in link or not target:

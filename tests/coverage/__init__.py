@@ -81,7 +81,7 @@ def page() -> str:
     for one in all_rows():
         if one.name[:3] != before:
             before = one.name[:3]
-            out.append(f"{chr(10) if out else ''}## Lecture {before}\n\n| what | call | place |\n|---|---|---|")
-        cells = (one.what, f"`{one.call()}`", one.section)
+            out.append(f"{chr(10) if out else ''}## Lecture {before}\n\n| what | call |\n|---|---|")
+        cells = (f"{one.what} *({one.section})*", f"`{one.call()}`")
         out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return PAGE + "\n".join(out) + "\n"
