@@ -296,6 +296,14 @@ Strengths = tuple[float, ...]
 class BackedOffTables(Tables):
     strengths: tuple[Strengths, ...]  # of each column's back-off
 
+    def chains_of(self, t: DistinctRows) -> list[list[np.ndarray]]:
+        """The counts of every column by its parents, of the tally that these are estimated from: found once."""
+        known = self.__dict__.get("_chains")
+        if known is None or known[0] is not t:
+            known = t, [_chain(t, j, own) for j, own in enumerate(self.parents)]
+            self.__dict__["_chains"] = known
+        return known[1]
+
 
 @dataclass(frozen=True)
 class BackoffSmoothing:
@@ -361,8 +369,8 @@ class BackoffSmoothing:
     ) -> np.ndarray:
         """log p(x | c) (q, groups, k) of known codes without each group of rows; NaN for rows x with missing cells."""
         found = np.zeros((len(x), out.groups, p.k))
-        for j, parents in enumerate(p.parents):
-            chain, conditions = _chain(t, j, parents), [rows[:, i] for i in parents]
+        for j, (parents, chain) in enumerate(zip(p.parents, p.chains_of(t), strict=True)):
+            conditions = [rows[:, i] for i in parents]
             alphas = self._alphas(chain)
             for own, cells in zip(found, x, strict=True):
                 if (cells < 0).any():
