@@ -242,6 +242,28 @@ def test_the_best_of_a_race_is_fitted_though_it_cannot_be_compared_on_all_rows(m
         assert rows in str(model.leaderboard_)
 
 
+def test_the_mix_of_the_last_race_stands_where_all_rows_cannot_be_compared(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 6000)
+    X = rng.normal(size=(6000, 4)) + 0.5 * y[:, None]
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    def slow(self, X, y, sample_weight=None, fit=GaussianNB.fit):
+        now[0] += len(y) / 800  # 10 s for the race on 1,000 rows, 7.5 s for a fit to all, 90 s to compare on all
+        return fit(self, X, y)
+
+    monkeypatch.setattr(GaussianNB, "fit", slow)
+    halves = {name: make_pipeline(ColumnTransformer([("own", "passthrough", at)]), GaussianNB()) for name, at in HALVES}
+    model = AutoClassifier(halves, max_time=40.0).fit(X, y)
+    assert sorted(model.names_) == ["one", "other"]
+    assert "1,000 of 6,000 rows" in str(model.leaderboard_)
+    assert now[0] <= 40.0
+
+
+HALVES = (("one", [0, 1]), ("other", [2, 3]))
+
+
 def test_many_rows_race_on_samples():
     assert race_sizes(2000) == []
     rng = np.random.default_rng(0)

@@ -114,6 +114,15 @@ def test_missing_cells_of_rows_and_queries(model, grouped):
     np.testing.assert_allclose(got.values, again, rtol=0, atol=1e-9)
 
 
+@each([m for m in EXACT if reads_of(m) == "dense"])
+def test_missing_cells_of_a_query_in_joint_models(model):
+    x, y = rows_for(model, n=N)
+    query = x[[3, 20]].copy()
+    query[0, 1] = np.nan
+    got = influence(clone(model).fit(x, y), x, y, query)
+    np.testing.assert_allclose(got.values, forgotten(model, x, y, None, query, np.arange(N)), rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["gaussian", "student", "lognormal", "exponential", "poisson", "gamma_poisson"])
 @pytest.mark.parametrize("weighed", [False, True])
 @pytest.mark.parametrize("k", [1, 4])

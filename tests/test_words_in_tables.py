@@ -136,6 +136,7 @@ def test_files_keep_the_words_and_batches_are_the_frame(tmp_path):
 
 
 def test_names_choose_words_and_levels():
+    assert deciban.list_families()["words"].endswith("for texts")
     X, y = letters(60)
     short = X.assign(letter=[text.split()[-1] for text in X.letter])
     assert isinstance(MixedNB().fit(short, y).families_["letter"], Categorical)

@@ -37,6 +37,7 @@ def _find(folders: tuple[str, ...]) -> dict[str, type[Family]]:
     return {name: module.FAMILY for name, module in modules.items() if "FAMILY" in vars(module)}
 
 
+TEXTS = "words of texts; for texts"  # see `composites.levels_and_words`
 SUPPORT_TEXT = {
     "real": "for any numbers",
     "count": "for whole numbers ≥ 0",
@@ -67,7 +68,8 @@ def list_families() -> dict[str, str]:
     >>> deciban.list_families()["poisson"]
     'event counts; for whole numbers ≥ 0'
     """
-    return {name: _describe(family) for name, family in find().items() if family.columnwise}
+    out = {name: _describe(family) for name, family in find().items() if family.columnwise}
+    return dict(sorted([*out.items(), ("words", TEXTS)]))
 
 
 def _describe(family: Any) -> str:

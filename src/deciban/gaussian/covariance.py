@@ -100,8 +100,8 @@ class DenseCovariance:
         return float(linalg.eigvalsh(self.correlation()[1])[0]) if self.d else 1.0
 
     def is_singular(self, limit: float) -> bool:
-        """Whether the smallest eigenvalue of the correlation matrix is at most `limit`: triangles tell it ten times as
-        fast as eigenvalues do."""
+        """Whether the smallest eigenvalue of the correlation matrix is at most `limit`: a Cholesky factor shows it ten
+        times as fast as the eigenvalues do."""
         try:
             linalg.cholesky(self.correlation()[1] - limit * np.eye(self.d))
         except linalg.LinAlgError:

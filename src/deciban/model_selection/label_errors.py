@@ -408,7 +408,8 @@ def pooled(
     evidence: dict[str, np.ndarray], X: Any, y: np.ndarray, w: np.ndarray | None, count: np.ndarray
 ) -> tuple[np.ndarray, dict[str, float]]:
     """(log P(given label = c | x) of each row (n, k), the weights of the models that are used)."""
-    prior, most = decision.log_prior(count), max(LEAST_SAMPLE, min(SAMPLE, CELLS // len(count)))
+    prior = np.maximum(decision.log_prior(count), -MOST)  # a class without weight stays possible
+    most = max(LEAST_SAMPLE, min(SAMPLE, CELLS // len(count)))
     at = slice(None) if len(y) <= most else _sample(X, y, most)
     mass = np.ones(len(y[at])) if w is None else w[at]
     weights, bias = _weights({name: own[at] for name, own in evidence.items()}, y[at], mass, prior)
