@@ -40,7 +40,7 @@ TABLES = (
     *("adult", "letter", "mushroom", "spambase", "pendigits"),
     *("titanic", "vehicle", "pima", "optdigits", "soybean"),
 )
-OTHERS = ("vowel", "ionosphere", "house_votes_84", "heart_cleveland")  # not looked at while the method was made
+OTHERS = ("vowel", "ionosphere", "house_votes_84", "heart_cleveland")  # which set no constant of the method
 KINDS, SHARES = ("random", "confusion"), (0.05, 0.1, 0.2)
 MOST = 0.45  # share of a class whose labels are changed
 NEIGHBOURS = 5_000  # rows among which classes are mistaken
@@ -55,7 +55,7 @@ the mean of (expected errors / true errors). "faster": processor time of cleanla
 `audit(checks=["labels"])`, and over that of a whole audit; one thread each, data frames as input. Figures are means
 over both kinds of noise and the three shares.
 
-{", ".join(OTHERS)} were not looked at while the method was made.
+{", ".join(OTHERS)} set none of its constants.
 
 """
 HEAD = (
