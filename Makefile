@@ -89,6 +89,7 @@ bench: $(VENV)/installed  ## benchmark against other libraries in one process; w
 	$(BIN)/python -m bench.logistic
 	$(BIN)/python -m bench.text
 	$(BIN)/python -m bench.text_classifier
+	$(BIN)/python -m bench.chooser
 
 scaling: $(VENV)/installed  ## race fits on Spark, Dask and files against Spark ML, dask-ml and scikit-learn
 	$(BIN)/python -m bench.engines
@@ -99,6 +100,7 @@ quality: $(VENV)/installed  ## compare the probabilities on the shared tables; w
 	$(BIN)/python -m bench.quality_structure
 	$(BIN)/python -m bench.quality_text
 	$(BIN)/python -m bench.quality_text_losses
+	$(BIN)/python -m bench.chooser
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) $(OLDEST) $(SANITIZE) build dist docs/generated docs/lectures/gallery docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

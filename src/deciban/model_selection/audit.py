@@ -242,10 +242,10 @@ def audit(
     Audit
         It prints its findings; `label_errors` ranks all rows, `to_frame()`, `to_dict()` and `report(path)` have all.
 
-    See also
+    See Also
     --------
-    find_leakage : only columns that leak the target.
-    report : a model and labelled rows as a page.
+    find_leakage : Only columns that leak the target.
+    report : A model and labelled rows as a page.
 
     Examples
     --------

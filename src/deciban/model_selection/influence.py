@@ -294,6 +294,11 @@ def influence(
     NotAdditiveError
         The model keeps no sums that rows could be taken out of.
 
+    See Also
+    --------
+    audit : Wrong labels and other defects of rows.
+    top_evidence : The strongest evidence of a model.
+
     Examples
     --------
     >>> from deciban import GaussianNB, influence

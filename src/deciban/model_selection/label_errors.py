@@ -292,7 +292,7 @@ def _of_naive_bayes(columns: list[Column], y: np.ndarray, w: np.ndarray | None, 
     """Of naive Bayes, as `MixedNB` has it."""
     schema = schema_of("histogram" if len(y) >= MANY else "auto", "auto", 0.0, "ignore", "ignore", columns)
     x, _ = schema.read(columns, len(y), learning=True)
-    family, rows = product_of(None, schema, Known()), Table(x, y, w, k, schema)
+    family, rows = product_of(None, None, schema, Known()), Table(x, y, w, k, schema)
     return _left_out(family, _tally(family, rows), rows)
 
 

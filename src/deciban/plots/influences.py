@@ -29,6 +29,11 @@ def influence(found: Any, ax: Any = None, *, n: int = 10, query: int = 0, of: An
     Returns
     -------
     matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    waterfall : The evidence of one row.
 
     Examples
     --------
