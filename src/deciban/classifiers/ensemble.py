@@ -497,9 +497,10 @@ class Ensemble(Classifier):
                 own = own[np.searchsorted(self.classes_, model.classes_)]
             found = model._proba_without(read, group, groups, query, refit, own if own is None else own / own.sum())
             each.append(found.in_classes(model.classes_, self.classes_))
-        logs = self._combined(np.stack([one.log_proba for one in each]))
+        posterior = self._posterior(priors)
+        logs = self._combined(np.stack([one.log_proba for one in each]), posterior)
         without = np.stack([one.without for one in each])
-        parts = [self._combined(without[:, :, i]) for i in range(len(logs))]
+        parts = [self._combined(without[:, :, i], posterior) for i in range(len(logs))]
         return PosteriorsWithout(logs, np.stack(parts, axis=1), next((one.note for one in each if one.note), ""))
 
     def _with_models(self, models: list) -> Any:
