@@ -44,7 +44,8 @@ from deciban.gaussian.covariance import (
 )
 from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed, some_singular
 from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
-from deciban.tallies import Moments, Quartic, RowScatter, Scatter
+from deciban.tallies import Quartic, RowScatter, Scatter
+from deciban.tallies.basic import RoundedMoments
 
 Params = ClassGaussian | PooledGaussian
 
@@ -179,7 +180,7 @@ class GaussianJoint(Family):
     def _left_of_columns(self, t: Scatter, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """The same for independent columns: NaN where a class is left with one value of a column, and for variances
         that other variances or other classes are part of."""
-        own = Moments(t.n, t.mean, np.ascontiguousarray(np.diagonal(t.scatter, axis1=1, axis2=2)))
+        own = RoundedMoments(t.n, t.mean, np.ascontiguousarray(np.diagonal(t.scatter, axis1=1, axis2=2)))
         if self.shrinkage or self.ridge or self.blend or not (self.free(t) > 0).all() or not (own.m2 > 0).all():
             return np.full((x.n, t.k), np.nan)
         out = normals.leave_one_out(own, x, y, w, ddof=self.ddof)

@@ -73,6 +73,7 @@ from deciban.models.model import State
 from deciban.rows import inputs
 from deciban.rows.rows import ArrayRows, Rows
 from deciban.tallies import Bundle, Moments, Scatter
+from deciban.tallies.exact_tables import in_columns
 from deciban.tallies.basic import column, divide
 
 BATCH = 1 << 20  # largest number of entries in the inverses of a batch, one inverse per row
@@ -324,7 +325,8 @@ class Available:
     def __call__(self, table: Table) -> Moments:
         with np.errstate(all="ignore"):
             found = ops.moments(table.x, table.y, table.w, table.k)  # type: ignore[arg-type]
-        return replace(found, n=np.array(np.broadcast_to(column(found.n), found.mean.shape)))
+        cells = found.weight if len(found.weight.shape) == 2 else in_columns(found.weight, found.d)
+        return replace(found, weight=cells)
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ def tally_of(family: Any, table: Table) -> Bundle:
     tally = family.tally(table.x, table.y, table.w, table.k)
     n = tally.class_weights
     if n is None:
-        n = ops.class_weights(table.y, table.w, table.k)
+        n = ops.exact_class_weights(table.y, table.w, table.k)
     out = Bundle((ClassWeights(n), tally))
     if table.schema is not None and isinstance(tally, Bundle):
         out = with_blocks(out, spaces(table.schema), None)

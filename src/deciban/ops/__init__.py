@@ -26,6 +26,7 @@ from deciban.ops import spec
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
 from deciban.tallies.crosstab import Layout
+from deciban.tallies.exact_tables import ExactTable, as_doubles, sum_of_weights
 
 
 def _load():
@@ -124,7 +125,16 @@ def in_rows(x: Reals) -> Reals:
 
 
 def class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
+    """Σ w of each class, (k,), rounded once."""
+    return as_doubles(exact_class_weights(y, w, k))
+
+
+def exact_class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> ExactTable:
     """Σ w of each class, (k,)."""
+    return sum_of_weights(w, lambda part: _class_weights(y, part, k))
+
+
+def _class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
     n = np.zeros(k)
     if _core is None:
         return np.bincount(y, w, minlength=k).astype(np.float64)
@@ -134,21 +144,23 @@ def class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
 
 def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
     """Per class Σ w x, or Σ w [x > above]."""
-    if _core is None:
-        return spec.sums(x, y, w, k, above)
-    total = np.zeros((k, x.d))
-    name, extra = ("sums", ()) if above is None else ("sums_above", (above,))
-    if isinstance(x, Counts):
-        _by_class("csr_" + name, x, y, w, extra, total)
-    else:
-        getattr(_core, name)(x.held, y, w, *extra, total)
-    if all_finite(total) or not _missing(x):
-        return Sums(class_weights(y, w, k), total)
-    if isinstance(x, Counts):
-        return spec.sums(x, y, w, k, above)
-    seen, total = np.zeros((k, x.d)), np.zeros((k, x.d))
-    getattr(_core, name + "_missing")(x.held, y, w, *extra, seen, total)
-    return Sums(seen, total)
+    try:
+        return Sums(*exact_sums(x, y, w, k, above))
+    except OverflowError:
+        return Sums(np.full(k, np.nan), np.full((k, x.d), np.nan))
+
+
+def logs(x: Reals | Counts) -> Reals:
+    """log of each cell, NaN where there is none: the same bits on every machine."""
+    return spec.logs(x)
+
+
+def moments(x: Reals | Counts, y, w, k: int) -> Moments:
+    """Per class n, Σ w x and Σ w x²."""
+    try:
+        return Moments(*exact_sums(x, y, w, k, squares=True))
+    except OverflowError:
+        return Moments(np.full(k, np.nan), np.full((k, x.d), np.nan), np.full((k, x.d), np.nan))
 
 
 def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> None:
@@ -161,22 +173,6 @@ def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> Non
 
     k = len(out[0])
     deque(map(fill, [(0, k)]) if x.each is None else x.each(fill, class_borders(x, y, k)), maxlen=0)
-
-
-def moments(x: Reals | Counts, y, w, k: int) -> Moments:
-    """Per class n, mean, Σ w (x − mean)²."""
-    if _core is None:
-        return spec.moments(x, y, w, k)
-    n, mean, m2 = np.zeros(k), np.zeros((k, x.d)), np.zeros((k, x.d))
-    if isinstance(x, Counts):
-        _by_class("csr_moments", x, y, w, (), n, mean, m2)
-        return Moments(n, mean, m2) if all_finite(m2) or not _missing(x) else spec.moments(x, y, w, k)
-    _core.moments(x.held, y, w, n, mean, m2)
-    if all_finite(m2) or not _missing(x):
-        return Moments(n, mean, m2)
-    n, mean, m2 = np.zeros((k, x.d)), np.zeros((k, x.d)), np.zeros((k, x.d))
-    _core.moments_missing(x.held, y, w, n, mean, m2)
-    return Moments(n, mean, m2)
 
 
 def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatter:
@@ -237,9 +233,13 @@ def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosst
     seen = code_range(x)[1] + 1
     levels = seen if levels is None else np.maximum(seen, levels)
     offset = np.concatenate([[0], np.cumsum(levels)])
-    table = np.zeros((k, offset[-1]))
-    _core.crosstab(_checked_codes(x), y, w, offset, table)
-    return Crosstab(class_weights(y, w, k), table, levels)
+
+    def count(part: np.ndarray | None) -> np.ndarray:
+        table = np.zeros((k, offset[-1]))
+        _core.crosstab(_checked_codes(x), y, part, offset, table)
+        return table
+
+    return Crosstab(exact_class_weights(y, w, k), sum_of_weights(w, count), levels)
 
 
 def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
@@ -248,9 +248,13 @@ def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
         return spec.pairs(x, y, w, k, levels)
     alone = crosstab(x, y, w, k, levels)
     layout = Layout.of(alone.levels)
-    table = np.zeros((k, layout.start[-1]))
-    _core.pairs(x.values, y, w, alone.levels, layout.start, table)
-    return Pairs(alone.n, alone.table, alone.levels, table)
+
+    def count(part: np.ndarray | None) -> np.ndarray:
+        table = np.zeros((k, layout.start[-1]))
+        _core.pairs(x.values, y, part, alone.levels, layout.start, table)
+        return table
+
+    return Pairs(alone.weight, alone.counts, alone.levels, sum_of_weights(w, count))
 
 
 def table_gains(x: Codes, y, fold, w, mass, p, offset, theta, sets: Sequence[Sequence[int]], most: float) -> np.ndarray:

@@ -128,7 +128,7 @@ class Encoder:
         if is_dataclass(value) and not isinstance(value, type) and registry.is_stored_as(value, type(value).__name__):
             parts = {f.name: getattr(value, f.name) for f in fields(value)}
             if isinstance(value, Tally):
-                parts["n"] = self._shared(value.n)
+                parts = {name: self._shared(canonical(a)) if is_table(a) else a for name, a in parts.items()}
             node = {"of": type(value).__name__, "with": self.members(parts, where)}
             return self._placed(check_fields(value), node)
         if registry.is_training_rows(value):  # what the rows imply, never the rows

@@ -13,7 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, distinct, divide, doubles, mean_slack, negligible, scatter_classes, subtract
+from deciban.tallies.basic import Tally, divide, doubles, mean_slack, negligible
+from deciban.tallies.exact_tables import (
+    ExactTable,
+    as_doubles,
+    collapsed,
+    distinct,
+    minus,
+    plus,
+    relabelled,
+    scatter_classes,
+    times,
+    weight_by_class,
+)
 
 
 def negative_squares(scatter: np.ndarray) -> np.ndarray:
@@ -47,8 +59,9 @@ class Quartic(Tally):
 
     def sound(self) -> bool:
         sums = (self.p11, self.p21, self.p22)
-        shapes = (self.n.shape, self.mean.shape) == ((self.k,), (self.k, self.d))
-        return shapes and {p.shape for p in sums} == {(self.k, self.d, self.d)} and doubles(self.n, self.mean, *sums)
+        shapes = (self.weight.shape, self.mean.shape) == ((self.k,), (self.k, self.d))
+        fine = shapes and {p.shape for p in sums} == {(self.k, self.d, self.d)}
+        return fine and doubles(self.weight, self.mean, *sums)
 
     def dense(self) -> Quartic:
         return self
@@ -59,7 +72,7 @@ class Quartic(Tally):
     def part(self, columns) -> Quartic:
         """Of some of the columns."""
         sums = (p[:, columns][:, :, columns] for p in (self.p11, self.p21, self.p22))
-        return Quartic(self.n, self.mean[:, columns], *sums)
+        return Quartic(self.weight, self.mean[:, columns], *sums)
 
     def finite(self) -> bool:
         with np.errstate(all="ignore"):
@@ -87,32 +100,33 @@ class Quartic(Tally):
 
     def __add__(self, other) -> Quartic:
         other = other.dense()
-        n = self.n + other.n
-        mean = self.mean + (other.mean - self.mean) * divide(other.n, n)[:, None]
-        return Quartic(n, mean, *(a + b for a, b in zip(self.about(mean), other.about(mean), strict=True)))
+        weight = plus(self.weight, other.weight)
+        mean = self.mean + (other.mean - self.mean) * divide(other.n, as_doubles(weight))[:, None]
+        return Quartic(weight, mean, *(a + b for a, b in zip(self.about(mean), other.about(mean), strict=True)))
 
     def __sub__(self, other) -> Quartic:
         other = other.dense()
-        n = subtract(self.n, other.n)
+        weight = minus(self.weight, other.weight)
+        n = as_doubles(weight)
         mean = self.mean + (self.mean - other.mean) * divide(other.n, n)[:, None]
         some = n[:, None] > 0
         mean = np.where(some, mean, 0.0)
         before = self.about(mean)
         sums = [np.where(some[:, None], a - b, 0.0) for a, b in zip(before, other.about(mean), strict=True)]
         slack = mean_slack(self.mean, mean - other.mean, other.n[:, None])
-        return Quartic(n, mean, settled(sums[0], before[0], slack), *sums[1:])
+        return Quartic(weight, mean, settled(sums[0], before[0], slack), *sums[1:])
 
     def __mul__(self, scale: float) -> Quartic:
-        return Quartic(self.n * scale, self.mean, self.p11 * scale, self.p21 * scale, self.p22 * scale)
+        return Quartic(times(self.weight, scale), self.mean, self.p11 * scale, self.p21 * scale, self.p22 * scale)
 
     def relabel(self, index: np.ndarray, k: int) -> Quartic:
         return self._relabel_collapsed(index, k)
 
     def collapse(self) -> Quartic:
         """All classes as one, k = 1."""
-        n = self.n.sum(keepdims=True)
-        mean = divide(self.n @ self.mean, n)[None]
-        return Quartic(n, mean, *(p.sum(0, keepdims=True) for p in self.about(mean)))
+        weight = collapsed(self.weight)
+        mean = divide(self.n @ self.mean, as_doubles(weight))[None]
+        return Quartic(weight, mean, *(p.sum(0, keepdims=True) for p in self.about(mean)))
 
 
 def _outer(scale: np.ndarray, delta: np.ndarray, pooled: bool) -> np.ndarray:
@@ -132,24 +146,25 @@ class Scatter(Tally):
     every_row = False  # rows with missing cells are left out
 
     def sound(self) -> bool:
-        shapes = (self.n.shape, self.mean.shape) == ((self.k,), (self.k, self.d))
+        shapes = (self.weight.shape, self.mean.shape) == ((self.k,), (self.k, self.d))
         whole = self.scatter.shape == (1 if self.pooled else self.k, self.d, self.d)
-        return shapes and whole and doubles(self.n, self.mean, self.scatter)
+        return shapes and whole and doubles(self.weight, self.mean, self.scatter)
 
     def dense(self) -> Scatter:
         return self
 
     def __add__(self, other: Any) -> Scatter:
         other = other.dense()
-        n = self.n + other.n
-        share = divide(other.n, n)
+        weight = plus(self.weight, other.weight)
+        share = divide(other.n, as_doubles(weight))
         delta = other.mean - self.mean
         between = _outer(self.n * share, delta, self.pooled)
-        return Scatter(n, self.mean + delta * share[:, None], self.scatter + other.scatter + between, self.pooled)
+        return Scatter(weight, self.mean + delta * share[:, None], self.scatter + other.scatter + between, self.pooled)
 
     def __sub__(self, other: Any) -> Scatter:
         other = other.dense()
-        n = subtract(self.n, other.n)
+        weight = minus(self.weight, other.weight)
+        n = as_doubles(weight)
         mean = self.mean + (self.mean - other.mean) * divide(other.n, n)[:, None]
         mean = np.where(n[:, None] > 0, mean, 0.0)
         scale, delta = n * divide(other.n, self.n), mean - other.mean
@@ -158,26 +173,26 @@ class Scatter(Tally):
             scatter = np.where(n[:, None, None] > 0, scatter, 0.0)
         slack = mean_slack(self.mean, delta, scale[:, None])
         settled(scatter, self.scatter, slack.sum(axis=0) if self.pooled else slack)
-        return Scatter(n, mean, scatter, self.pooled)
+        return Scatter(weight, mean, scatter, self.pooled)
 
     def short(self) -> np.ndarray:
         return super().short() | negative_squares(self.scatter)
 
     def part(self, columns) -> Scatter:
         """Of some of the columns."""
-        return Scatter(self.n, self.mean[:, columns], self.scatter[:, columns][:, :, columns], self.pooled)
+        return Scatter(self.weight, self.mean[:, columns], self.scatter[:, columns][:, :, columns], self.pooled)
 
     def __mul__(self, scale: float) -> Scatter:
-        return Scatter(self.n * scale, self.mean, self.scatter * scale, self.pooled)
+        return Scatter(times(self.weight, scale), self.mean, self.scatter * scale, self.pooled)
 
     def relabel(self, index: np.ndarray, k: int) -> Scatter:
-        n, scatter = scatter_classes(self.n, index, k), self.scatter
+        weight, scatter = relabelled(self.weight, index, k), self.scatter
         if distinct(index):
             mean = scatter_classes(self.mean, index, k)
         else:  # classes that become one have their distances from the common mean in its scatter
-            mean = divide(scatter_classes(self.n[:, None] * self.mean, index, k), n[:, None])
+            mean = divide(scatter_classes(self.n[:, None] * self.mean, index, k), as_doubles(weight)[:, None])
             scatter = scatter + _outer(self.n, self.mean - mean[index], self.pooled)
-        return Scatter(n, mean, scatter if self.pooled else scatter_classes(scatter, index, k), self.pooled)
+        return Scatter(weight, mean, scatter if self.pooled else scatter_classes(scatter, index, k), self.pooled)
 
 
 @dataclass(frozen=True)
@@ -196,7 +211,7 @@ class RowScatter(Tally):
         rows = np.array(rows, dtype=np.float64)
         w = np.ones(len(rows)) if w is None else np.array(w, dtype=np.float64)
         y = np.array(y, dtype=np.intp)
-        return cls(np.bincount(y, w, minlength=k).astype(np.float64), rows, y, w, pooled, fourth)
+        return cls(weight_by_class(y, w, k), rows, y, w, pooled, fourth)
 
     def short(self) -> np.ndarray:
         return super().short() | (np.bincount(self.y[self.w < 0], minlength=self.k) > 0)
@@ -207,9 +222,10 @@ class RowScatter(Tally):
 
     def sound(self) -> bool:
         m, k = len(self.w), self.k
-        shapes = (self.n.shape, self.y.shape, self.w.shape) == ((k,), (m,), (m,)) and self.rows.shape == (m, self.d)
+        shapes = (self.weight.shape, self.y.shape, self.w.shape) == ((k,), (m,), (m,))
+        shapes = shapes and self.rows.shape == (m, self.d)
         codes = self.y.dtype == np.intp and bool(((self.y >= 0) & (self.y < k)).all())
-        return shapes and codes and doubles(self.n, self.rows, self.w)
+        return shapes and codes and doubles(self.weight, self.rows, self.w)
 
     @property
     def mean(self) -> np.ndarray:
@@ -238,20 +254,20 @@ class RowScatter(Tally):
         centred = self.centred()
         weighed = centred * self.w[:, None]
         if self.pooled:
-            return Scatter(self.n, self.mean, (weighed.T @ centred)[None], True)
+            return Scatter(self.weight, self.mean, (weighed.T @ centred)[None], True)
         classes = [np.flatnonzero(self.y == c) for c in range(self.k)]
         p11 = np.stack([weighed[rows].T @ centred[rows] for rows in classes])
         if not self.fourth:
-            return Scatter(self.n, self.mean, p11)
+            return Scatter(self.weight, self.mean, p11)
         weighed, square = weighed * centred, centred**2
         p21 = np.stack([weighed[rows].T @ centred[rows] for rows in classes])
         p22 = np.stack([weighed[rows].T @ square[rows] for rows in classes])
-        return Quartic(self.n, self.mean, p11, p21, p22)
+        return Quartic(self.weight, self.mean, p11, p21, p22)
 
-    def _joined(self, other: RowScatter, sign: float, n: np.ndarray) -> RowScatter:
+    def _joined(self, other: RowScatter, sign: float, weight: ExactTable) -> RowScatter:
         return replace(
             self,
-            n=n,
+            weight=weight,
             rows=np.concatenate([self.rows, other.rows]),
             y=np.concatenate([self.y, other.y]),
             w=np.concatenate([self.w, sign * other.w]),
@@ -270,16 +286,16 @@ class RowScatter(Tally):
 
     def __add__(self, other: Any) -> Any:
         if self._fits(other):
-            return self._joined(other, 1.0, self.n + other.n)
+            return self._joined(other, 1.0, plus(self.weight, other.weight))
         return self.dense() + other
 
     def __sub__(self, other: Any) -> Any:
         if self._fits(other):
-            return self._joined(other, -1.0, subtract(self.n, other.n))._cancelled()
+            return self._joined(other, -1.0, minus(self.weight, other.weight))._cancelled()
         return self.dense() - other
 
     def __mul__(self, scale: float) -> RowScatter:
-        return replace(self, n=self.n * scale, w=self.w * scale)
+        return replace(self, weight=times(self.weight, scale), w=self.w * scale)
 
     def relabel(self, index: np.ndarray, k: int) -> RowScatter:
-        return replace(self, n=scatter_classes(self.n, index, k), y=np.asarray(index)[self.y])
+        return replace(self, weight=relabelled(self.weight, index, k), y=np.asarray(index)[self.y])

@@ -1,0 +1,233 @@
+"""Tables of exact numbers, by class: doubles while every cell is one, `ExactSums` where some cell has more digits.
+
+Counts, sums of whole numbers and of few-digit weights are doubles, so they cost what doubles cost. Where a sum or
+difference of doubles is no double, it becomes an `ExactSums`. No operation rounds; `as_doubles` does, once.
+
+>>> a, b = np.array([[1.0, 2.0]]), np.array([[1e-30, 3.0]])
+>>> as_doubles(minus(plus(a, b), a)).tolist()
+[[1e-30, 3.0]]
+>>> isinstance(plus(a, a), np.ndarray), isinstance(plus(a, b), np.ndarray)
+(True, False)
+
+Numbers that are none (NaN, ±∞) stay in doubles, and so does what is added to them: `Tally.finite` finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import frexp, ldexp
+
+import numpy as np
+
+from deciban.tallies.exact import ExactSums, mean_and_squares
+
+SMALLEST = 5e-324  # double above 0
+WHOLE = 2.0**53  # whole numbers up to here are doubles
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSums:
+    """`ExactSums` without columns: one number for each class, (k,)."""
+
+    column: ExactSums  # (k, 1)
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.column.k,)
+
+    def sound(self) -> bool:
+        return self.column.d == 1 and self.column.sound()
+
+
+ExactTable = np.ndarray | ExactSums | ClassSums  # (k,) or (k, d)
+
+
+def as_doubles(a: ExactTable) -> np.ndarray:
+    """The cells, rounded once to the nearest double; ±∞ where they are larger than any."""
+    if isinstance(a, np.ndarray):
+        return a
+    return a.column.to_doubles()[:, 0] if isinstance(a, ClassSums) else a.to_doubles()
+
+
+def as_sums(a: ExactTable) -> ExactSums:
+    """The same numbers as integers of limbs, (k, 1) for (k,)."""
+    if isinstance(a, np.ndarray):
+        return ExactSums.from_doubles(a if a.ndim == 2 else a[:, None])
+    return a.column if isinstance(a, ClassSums) else a
+
+
+def _like(a: ExactTable, sums: ExactSums) -> ExactTable:
+    """Sums with columns only if a table has them; zeros are doubles."""
+    if not len(sums.limbs) and sums.finite:
+        return np.zeros(sums.shape if len(a.shape) == 2 else sums.k)
+    return sums if len(a.shape) == 2 else ClassSums(sums)
+
+
+def are_finite(a: ExactTable) -> bool:
+    """Whether no cell is NaN or infinite."""
+    return bool(np.isfinite(a).all()) if isinstance(a, np.ndarray) else as_sums(a).finite
+
+
+def adds_whole(a: np.ndarray) -> bool:
+    """Whether all cells are whole numbers so small that any sum of them is a double."""
+    return bool(np.abs(a).sum() <= WHOLE and (a == np.rint(a)).all())
+
+
+def plus(a: ExactTable, b: ExactTable) -> ExactTable:
+    """a + b; a table (k,) stands for one with equal columns, where the other has columns."""
+    a, b = spread(a, b)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        with np.errstate(all="ignore"):
+            total = a + b
+            # by the larger of a and b the difference is exact (Dekker, 1971), so one of the two tests decides
+            if bool(((total - a == b) & (total - b == a)).all()):
+                return total
+        if not (are_finite(a) and are_finite(b)):
+            return total
+    return _like(a, as_sums(a) + as_sums(b))
+
+
+def minus(a: ExactTable, b: ExactTable) -> ExactTable:
+    """a − b, as `plus`."""
+    return plus(a, -b) if isinstance(b, np.ndarray) else _difference(*spread(a, b))
+
+
+def _difference(a: ExactTable, b: ExactTable) -> ExactTable:
+    return _like(a, as_sums(a) - as_sums(b))
+
+
+def times(a: ExactTable, scale: float) -> ExactTable:
+    """scale · a, exact for whole numbers and powers of two."""
+    if isinstance(a, np.ndarray):
+        product = a * scale
+        if not are_finite(product) or (float(scale).is_integer() and adds_whole(a) and adds_whole(product)):
+            return product
+    return _like(a, as_sums(a) * scale)
+
+
+def spread(a: ExactTable, b: ExactTable) -> tuple[ExactTable, ExactTable]:
+    """Two tables of one shape: one of shape (k,) is repeated for the columns of the other."""
+    if len(a.shape) == len(b.shape):
+        return a, b
+    return (in_columns(a, b.shape[1]), b) if len(a.shape) < len(b.shape) else (a, in_columns(b, a.shape[1]))
+
+
+def in_columns(a: ExactTable, d: int) -> ExactTable:
+    """A table (k,) in d equal columns."""
+    if isinstance(a, np.ndarray):
+        return np.repeat(a[:, None], d, axis=1)
+    return as_sums(a).spread(d)
+
+
+def collapsed(a: ExactTable) -> ExactTable:
+    """All classes as one: (1,) or (1, d)."""
+    if isinstance(a, np.ndarray) and (len(a) < 2 or adds_whole(a) or not are_finite(a)):
+        return np.add.reduce(a, 0, keepdims=True)
+    return _like(a, as_sums(a).collapse())
+
+
+def relabelled(a: ExactTable, index: np.ndarray, k: int) -> ExactTable:
+    """The table with k classes, where class c stands at index[c]; classes at one place are added."""
+    if isinstance(a, np.ndarray) and (distinct(index) or adds_whole(a) or not are_finite(a)):
+        return scatter_classes(a, index, k)
+    return _like(a, as_sums(a).relabel(index, k))
+
+
+def columns_of(a: ExactTable, columns) -> ExactTable:
+    """Some of the columns of a table (k, d); a table (k,) is that of all columns."""
+    if len(a.shape) == 1:
+        return a
+    return a[:, columns] if isinstance(a, np.ndarray) else as_sums(a).part(columns)
+
+
+def placed(a: ExactTable, at: np.ndarray, d: int) -> ExactTable:
+    """A table of d columns with column j of this one at position at[j], and zeros elsewhere; −1: column j is left
+    out."""
+    known = at >= 0
+    if isinstance(a, np.ndarray):
+        out = np.zeros((len(a), d))
+        out[:, at[known]] = a[:, known]
+        return out
+    own = as_sums(a)
+    source = np.full(d, own.d)
+    source[at[known]] = np.flatnonzero(known)
+    return ExactSums.concatenate([own, ExactSums.zeros(own.k, 1)]).part(source)
+
+
+def beside(tables: Sequence[ExactTable]) -> ExactTable:
+    """The columns of several tables (k, d), one after the other."""
+    plain = [a for a in tables if isinstance(a, np.ndarray)]
+    return np.hstack(plain) if len(plain) == len(tables) else ExactSums.concatenate(list(map(as_sums, tables)))
+
+
+def is_negative(a: ExactTable) -> np.ndarray:
+    """Which cells are below zero."""
+    return a < 0 if isinstance(a, np.ndarray) else as_sums(a).negative().reshape(a.shape)
+
+
+def is_nonzero(a: ExactTable) -> np.ndarray:
+    """Which cells are not zero."""
+    return a != 0 if isinstance(a, np.ndarray) else as_sums(a).nonzero().reshape(a.shape)
+
+
+def canonical(a: ExactTable) -> ExactTable:
+    """The same numbers in the form that depends on nothing else: doubles where all cells are doubles."""
+    if isinstance(a, np.ndarray):
+        return a + 0.0  # no −0
+    rounded = as_doubles(a)
+    return rounded if are_finite(rounded) and as_sums(rounded) == as_sums(a) else a
+
+
+def mean_and_m2(n: ExactTable, s1: ExactTable, s2: ExactTable) -> tuple[np.ndarray, np.ndarray]:
+    """(Σ w x / n, Σ w (x − mean)²) from n, Σ w x and Σ w x², each rounded once; 0 where n is 0."""
+    if isinstance(s1, np.ndarray) and isinstance(s2, np.ndarray) and isinstance(n, np.ndarray):
+        weight = n if n.ndim == 2 else n[:, None]
+        with np.errstate(all="ignore"):
+            whole, square = weight * s2, s1 * s1
+            few = bool((np.abs(whole) + square <= WHOLE).all())  # of whole numbers, both are exact
+            if (few and all(map(adds_whole, (n, s1, s2)))) or not all(map(are_finite, (n, s1, s2))):
+                some = weight != 0
+                mean = np.divide(s1, weight, out=np.zeros_like(s1), where=some)
+                return mean, np.divide(whole - square, weight, out=np.zeros_like(s1), where=some)
+    return mean_and_squares(as_sums(n), as_sums(s1), as_sums(s2))
+
+
+def few_bits(w: np.ndarray | None) -> Iterator[np.ndarray | None]:
+    """Weights as parts of so few bits that every sum of them over these rows is a double: what adds in doubles adds
+    each part without rounding. The parts are ≥ 0 and add up to the weights; None: all weights are 1."""
+    if w is None or not w.any():
+        yield w
+        return
+    bits = 52 - len(w).bit_length()
+    while (largest := float(w.max())) > 0:
+        unit = max(ldexp(1.0, frexp(largest)[1] - bits), SMALLEST)
+        part = np.floor(w / unit) * unit
+        yield part
+        w = w - part
+
+
+def sum_of_weights(w: np.ndarray | None, count: Callable[[np.ndarray | None], ExactTable]) -> ExactTable:
+    """What a function that adds weights up in doubles gives, without rounding."""
+    return reduce(plus, map(count, few_bits(w)))
+
+
+def weight_by_class(y: np.ndarray, w: np.ndarray | None, k: int) -> ExactTable:
+    """Σ w of each class, (k,)."""
+    return sum_of_weights(w, lambda part: np.bincount(y, part, minlength=k).astype(np.float64))
+
+
+def scatter_classes(a: np.ndarray, index: np.ndarray, k: int) -> np.ndarray:
+    """a (classes, …) as (k, …), where a[c] is added at index[c]."""
+    out = np.zeros((k, *a.shape[1:]))
+    if distinct(index):
+        out[index] = a
+    else:
+        np.add.at(out, index, a)
+    return out
+
+
+def distinct(index: np.ndarray) -> bool:
+    """Whether all classes stand at places of their own."""
+    return len(np.unique(index)) == len(index)
