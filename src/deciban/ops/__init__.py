@@ -24,7 +24,7 @@ from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, check_
 from deciban.errors import InstructionSetError
 from deciban.ops import spec
 from deciban.ops.packed import Packed
-from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
+from deciban.tallies import Crosstab, ExactSums, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
 from deciban.tallies.crosstab import Layout
 
 
@@ -161,6 +161,19 @@ def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> Non
 
     k = len(out[0])
     deque(map(fill, [(0, k)]) if x.each is None else x.each(fill, class_borders(x, y, k)), maxlen=0)
+
+
+def exact_sums(
+    x: Reals | Counts, y, w, k: int, above: float | None = None, squares: bool = False
+) -> tuple[ExactSums, ...]:
+    """(n, Σ w x), or (n, Σ w x, Σ w x²), of each class without rounding; or of [x > above]. n is (k, 1), or (k, d)
+    where cells are missing. Where a cell is infinite, or a weight is not finite, no sum is `finite`."""
+    return spec.exact_sums(x, y, w, k, above, squares)
+
+
+def exact_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> ExactSums:
+    """Σ w of each class without rounding, (k, 1)."""
+    return exact_sums(Reals(np.zeros((len(y), 0))), y, w, k)[0]
 
 
 def moments(x: Reals | Counts, y, w, k: int) -> Moments:
