@@ -120,6 +120,7 @@ def texts_and_frames() -> Iterator[Any]:
     yield deciban.MixedNB(missing="informative", weights="discriminative").fit(frame, y)
     yield deciban.MixedNB(families={"a": "histogram"}).fit(frame, y)
     yield deciban.GaussianNB().fit(frame, y)
+    yield deciban.GaussianNB().fit(frame, y, sample_weight=np.full(24, 0.1))
     yield deciban.MultinomialNB(calibrate=True).fit(sparse.csr_array(np.eye(24)), y)
     yield deciban.BayesNet().fit(frame, y)
     yield deciban.BayesNet.from_edges([("sky", "wet")], {"sky": ["a", "b"], "wet": ["x", "y"]}, target="wet")

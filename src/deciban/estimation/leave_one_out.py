@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from deciban.data.blocks import Counts, Reals
 from deciban.tallies import Moments
-from deciban.tallies.basic import NOTHING, column, divide, mean_slack, subtract
+from deciban.tallies.basic import NOTHING, RoundedMoments, column, divide, mean_slack, subtract
 
 BLOCK = 1 << 16  # cells a block of rows has: arrays of them stay in cache, and calls are few
 LEAST = 16  # rows a block has, at least
@@ -134,7 +134,7 @@ def times_log(x: np.ndarray, left: np.ndarray) -> np.ndarray:
         return np.where(x > 0, x * np.log(left), 0.0)
 
 
-def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
+def moments_left(t: Moments | RoundedMoments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
     """(n, mean, m2): the moments of each row's class without that row, as subtracting the row's own tally leaves them;
     where a cell is missing, as they are. (m, d) each; n may be (m, 1). An m2 below zero: the row is not in the sums."""
     mean, m2 = t.mean.take(y, axis=0), t.m2.take(y, axis=0)

@@ -83,8 +83,8 @@ class Student(Family):
 
     def estimate(self, t: Moments) -> Params:
         prior = self._prior(t)
-        t = t.filled() if self._borrows else t
-        return Params.of(*self._posterior(column(t.n), t.mean, t.m2, *prior))
+        own = t.filled() if self._borrows else t
+        return Params.of(*self._posterior(column(own.n), own.mean, own.m2, *prior))
 
     @property
     def _borrows(self) -> bool:

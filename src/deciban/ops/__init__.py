@@ -24,9 +24,9 @@ from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, check_
 from deciban.errors import InstructionSetError
 from deciban.ops import spec
 from deciban.ops.packed import Packed
-from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
+from deciban.tallies import Crosstab, ExactSums, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
 from deciban.tallies.crosstab import Layout
-from deciban.tallies.exact_tables import ExactTable, as_doubles, sum_of_weights
+from deciban.tallies.exact_tables import ExactTable, as_doubles, canonical, sum_of_weights
 
 
 def _load():
@@ -143,11 +143,8 @@ def _class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
 
 
 def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
-    """Per class Σ w x, or Σ w [x > above]."""
-    try:
-        return Sums(*exact_sums(x, y, w, k, above))
-    except OverflowError:
-        return Sums(np.full(k, np.nan), np.full((k, x.d), np.nan))
+    """Per class n and Σ w x, or Σ w [x > above]."""
+    return Sums(*_with_weight(x, y, w, exact_sums(x, y, w, k, above)))
 
 
 def logs(x: Reals | Counts) -> Reals:
@@ -157,10 +154,15 @@ def logs(x: Reals | Counts) -> Reals:
 
 def moments(x: Reals | Counts, y, w, k: int) -> Moments:
     """Per class n, Σ w x and Σ w x²."""
-    try:
-        return Moments(*exact_sums(x, y, w, k, squares=True))
-    except OverflowError:
-        return Moments(np.full(k, np.nan), np.full((k, x.d), np.nan), np.full((k, x.d), np.nan))
+    return Moments(*_with_weight(x, y, w, exact_sums(x, y, w, k, squares=True)))
+
+
+def _with_weight(x: Reals | Counts, y, w, found: tuple[ExactSums, ...]) -> tuple[ExactTable, ...]:
+    """The tables of a tally: its weight is (k,) while no cell is missing, and doubles hold it unless rows have weights
+    of many bits."""
+    n, *rest = found
+    missing = n.d == x.d and (x.d > 1 or _missing(x))
+    return (canonical(n) if missing else exact_class_weights(y, w, n.k), *rest)
 
 
 def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> None:
@@ -173,6 +175,19 @@ def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> Non
 
     k = len(out[0])
     deque(map(fill, [(0, k)]) if x.each is None else x.each(fill, class_borders(x, y, k)), maxlen=0)
+
+
+def exact_sums(
+    x: Reals | Counts, y, w, k: int, above: float | None = None, squares: bool = False
+) -> tuple[ExactSums, ...]:
+    """(n, Σ w x), or (n, Σ w x, Σ w x²), of each class without rounding; or of [x > above]. n is (k, 1), or (k, d)
+    where cells are missing. Where a cell is infinite, or a weight is not finite, no sum is `finite`."""
+    return spec.exact_sums(x, y, w, k, above, squares)
+
+
+def exact_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> ExactSums:
+    """Σ w of each class without rounding, (k, 1)."""
+    return exact_sums(Reals(np.zeros((len(y), 0))), y, w, k)[0]
 
 
 def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatter:

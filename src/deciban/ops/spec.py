@@ -25,8 +25,9 @@ The definition of row digests (`ops.digests`): out[i] += Σ_j key(x[i, j]) · fa
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log, log2
 
@@ -36,9 +37,10 @@ from scipy.special import expit, xlogy
 
 from deciban.data.blocks import Codes, Counts, Plain, Reals
 from deciban.data.support import outside
-from deciban.tallies import Crosstab, GridCounts, Moments, Pairs, Quartic, Scatter, Sums
+from deciban.tallies import Crosstab, ExactSums, GridCounts, Moments, Pairs, Quartic, Scatter, Sums
 from deciban.tallies.basic import divide
 from deciban.tallies.crosstab import Layout
+from deciban.tallies.exact import Chunks
 from deciban.tallies.exact_tables import ExactTable, sum_of_weights, weight_by_class
 from deciban.tallies.grid import MISSING, cell_of
 
@@ -71,6 +73,78 @@ def _seen(x: Reals | Counts, v: np.ndarray, y: np.ndarray, w: np.ndarray, k: int
     n = np.bincount(y, w, minlength=k)
     missing = np.isnan(v)
     return n[:, None] - _cells(x, missing * _spread(x, w), y, k) if missing.any() else n
+
+
+def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
+    """total[c, j] = Σ w[i] x[i, j] over the rows i of class c."""
+    v, w = _values(x, above), _weights(y, w)
+    return Sums(_seen(x, v, y, w, k), _cells(x, np.where(np.isnan(v), 0.0, v) * _spread(x, w), y, k))
+
+
+def moments(x: Reals | Counts, y, w, k: int) -> Moments:
+    """mean[c, j] and Σ w (x − mean)² over the rows of class c. Cells that a sparse row does not store are 0."""
+    v, w = _values(x, None), _weights(y, w)
+    n = _seen(x, v, y, w, k)
+    columns = n[:, None] if n.ndim == 1 else n
+    here = ~np.isnan(v)
+    weight = here * _spread(x, w)
+    v = np.where(here, v, 0.0)
+    stored = _cells(x, weight, y, k) if isinstance(x, Counts) else np.broadcast_to(columns, (k, x.d))
+    mean = divide(_cells(x, v * weight, y, k), stored)
+    centre = mean[y] if isinstance(x, Reals) else mean[y[x.row_of()], x.column_of()]
+    m2 = _cells(x, weight * (v - centre) ** 2, y, k)
+    zeros = columns - stored
+    share = divide(zeros, np.broadcast_to(columns, stored.shape))
+    return Moments(n, mean - mean * share, m2 + mean**2 * (stored * share))
+
+
+def exact_sums(
+    x: Reals | Counts, y, w, k: int, above: float | None = None, squares: bool = False
+) -> tuple[ExactSums, ...]:
+    """(n, Σ w x) or (n, Σ w x, Σ w x²) of the rows of each class without rounding, the weights being the doubles that
+    they are; of [x > above] where that is given. n is (k, 1), or (k, d) where cells are missing. Where a cell is
+    infinite, or a weight is not finite, no sum is `finite`."""
+    v = _values(x, above)
+    here = np.isfinite(v)
+    w, finite = (None, True) if w is None else (np.where(np.isfinite(w), w, 0.0), bool(np.isfinite(w).all()))
+    finite &= not np.isinf(v).any()
+    row, column = np.nonzero(here) if isinstance(x, Reals) else (x.row_of()[here], x.column_of()[here])
+    cell = y[row].astype(np.int64) * x.d + column
+    terms = [_integers(v[here])]
+    weight = [] if w is None else [_integers(w[row])]
+    n = _exact(k, 1, y.astype(np.int64), [] if w is None else [_integers(w)])
+    if np.isnan(v).any():
+        if isinstance(x, Reals):
+            n = _exact(k, x.d, cell, weight)
+        else:
+            gap = np.isnan(v)
+            at = y[x.row_of()[gap]].astype(np.int64) * x.d + x.column_of()[gap]
+            n = n.spread(x.d) - _exact(k, x.d, at, [] if w is None else [_integers(w[x.row_of()[gap]])])
+    powers = (1, 2) if squares else (1,)
+    out = [n, *(_exact(k, x.d, cell, weight + terms * power) for power in powers)]
+    return tuple(replace(one, finite=finite) for one in out)
+
+
+_DIGIT = 18  # bits: a product of three is below 2^62
+
+
+def _integers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Doubles as (digits (3, n) of 18 bits with the double's sign, power): Σ_i digits[i] · 2^(18 i + power)."""
+    m, e = np.frexp(values)
+    m = np.ldexp(m, 53).astype(np.int64)
+    digits = [(np.abs(m) >> (_DIGIT * i)) & ((1 << _DIGIT) - 1) for i in range(3)]
+    return np.sign(m) * np.stack(digits), e.astype(np.int64) - 53
+
+
+def _exact(k: int, d: int, cell: np.ndarray, factors: Sequence[tuple[np.ndarray, np.ndarray]]) -> ExactSums:
+    """Σ of the products of some doubles by cell of a table (k, d); of no doubles: how many there are."""
+    chunks = Chunks(k, d)
+    for digits in itertools.product(range(3), repeat=len(factors)):
+        value, power = np.ones(len(cell), dtype=np.int64), np.full(len(cell), _DIGIT * sum(digits))
+        for i, (own, own_power) in zip(digits, factors, strict=True):
+            value, power = value * own[i], power + own_power
+        chunks.add(cell, value, power)
+    return chunks.total()
 
 
 def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter:
@@ -313,7 +387,7 @@ class Shared:
     log_moments: Moments  # of the logarithms of positive numbers
     whole: Sums  # of whole numbers ≥ 0
     cells: GridCounts
-    wrong: dict[str, ExactTable]  # (k, d), by support: the weight of the cells that are outside of it
+    wrong: Mapping[str, ExactTable]  # (k, d), by support: the weight of the cells that are outside of it
 
 
 @dataclass(frozen=True)

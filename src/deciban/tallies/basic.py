@@ -12,11 +12,13 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import isfinite
 from operator import iadd
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
+from deciban.tallies.exact import ExactSums
 from deciban.tallies.exact_tables import (
+    ClassSums,
     ExactTable,
     are_finite,
     as_doubles,
@@ -76,7 +78,8 @@ def doubles(*tables: ExactTable) -> bool:
 
 @dataclass(frozen=True)
 class Tally:
-    """What all tallies can do; `+` and `−` are theirs, a scalar and relabelling are common."""
+    """What all tallies can do. The operations here are those of tallies that consist of exact tables: such sums do not
+    depend on the order of rows, on how rows were cut into parts, or on rows that were added and removed again."""
 
     weight: ExactTable  # of the rows, (k,), or of the cells that are there, (k, d)
     every_row: ClassVar[bool] = True  # whether a weight of shape (k,) is that of all rows of each class
@@ -100,7 +103,8 @@ class Tally:
         cells is NaN or infinite if any of them is.)"""
         with np.errstate(all="ignore"):
             named = [(f.name, getattr(self, f.name)) for f in fields(self)]
-            arrays = [a * a if name == "mean" else a for name, a in named if isinstance(a, np.ndarray)]
+            tables = [(name, as_doubles(a)) for name, a in named if isinstance(a, np.ndarray | ExactSums | ClassSums)]
+            arrays = [a * a if name == "mean" else a for name, a in tables]
             return all(isfinite(np.add.reduce(a, axis=None)) for a in arrays)
 
     @property
@@ -124,30 +128,39 @@ class Tally:
         """Which classes (k,) have a negative weight after a subtraction."""
         return any_cell(is_negative(self.weight))
 
+    def _each(self, operation: Callable[..., ExactTable], *others: Any) -> Any:
+        """The tally of what an operation makes of each exact table of this one (and of others)."""
+        names = [f.name for f in fields(self)]
+        return type(self)(*(operation(*(getattr(t, name) for t in (self, *others))) for name in names))
+
     def __add__(self, other: Any) -> Any:
-        raise NotImplementedError
+        return self._each(plus, other)
 
     def __sub__(self, other: Any) -> Any:
-        raise NotImplementedError
+        return self._each(minus, other)
 
     def __mul__(self, scale: float) -> Any:
-        raise NotImplementedError
+        return self._each(lambda a: times(a, scale))
 
     def __rmul__(self, scale: float) -> Any:
         return self * scale
 
     def relabel(self, index: np.ndarray, k: int) -> Any:
         """The same tally in a list of k classes, where class c stands at index[c]; classes at one place are one."""
-        return replace(self, **{f.name: relabelled(getattr(self, f.name), index, k) for f in fields(self)})
+        return self._each(lambda a: relabelled(a, index, k))
 
     def collapse(self) -> Any:
         """All classes as one, k = 1."""
-        raise NotImplementedError
+        return self._each(collapsed)
+
+    def part(self, columns) -> Any:
+        """Of some of the columns."""
+        return self._each(lambda a: columns_of(a, columns))
 
     def _relabel_collapsed(self, index: np.ndarray, k: int):
         """`relabel` of a tally whose classes do not add cell by cell."""
         if distinct(index):
-            return Tally.relabel(self, index, k)
+            return replace(self, **{f.name: relabelled(getattr(self, f.name), index, k) for f in fields(self)})
         names, places = [f.name for f in fields(self)], np.unique(index)
         groups = [replace(self, **{name: getattr(self, name)[index == at] for name in names}) for at in places]
         whole = [group.collapse() for group in groups]
@@ -158,7 +171,7 @@ class Tally:
 
 def any_cell(cells: np.ndarray) -> np.ndarray:
     """Which classes (k,) have a cell of which it holds."""
-    return cells.reshape(len(cells), -1).any(axis=1)
+    return np.asarray(cells.reshape(len(cells), -1).any(axis=1))
 
 
 @dataclass(frozen=True)
@@ -296,43 +309,12 @@ class SharedTally:
 
 
 @dataclass(frozen=True)
-class ExactTally(Tally):
-    """Sums over rows of each class in exact tables alone: they do not depend on the order of rows, on how rows were cut
-    into parts, or on rows that were added and removed again."""
-
-    def _made(self, operation: Callable[..., ExactTable], *others: Any) -> Self:
-        """The tally of what an operation makes of each table, and of those of others."""
-        names = [f.name for f in fields(self)]
-        return type(self)(*(operation(*(getattr(t, name) for t in (self, *others))) for name in names))
-
-    def __add__(self, other: Self) -> Self:
-        return self._made(plus, other)
-
-    def __sub__(self, other: Self) -> Self:
-        return self._made(minus, other)
-
-    def __mul__(self, scale: float) -> Self:
-        return self._made(lambda a: times(a, scale))
-
-    def part(self, columns) -> Self:
-        """Of some of the columns."""
-        return self._made(lambda a: columns_of(a, columns))
-
-    def collapse(self) -> Self:
-        return self._made(collapsed)
-
-    def finite(self) -> bool:
-        tables = (getattr(self, f.name) for f in fields(self))
-        return all(are_finite(as_doubles(a)) for a in tables)
-
-
-@dataclass(frozen=True)
-class ClassWeights(ExactTally):
+class ClassWeights(Tally):
     """How much weight each class has: n (k,)."""
 
 
 @dataclass(frozen=True)
-class Sums(ExactTally):
+class Sums(Tally):
     """Per class n and Σ w x, for x ≥ 0."""
 
     sums: ExactTable  # (k, d)
@@ -355,7 +337,7 @@ class Sums(ExactTally):
 
 
 @dataclass(frozen=True)
-class Moments(ExactTally):
+class Moments(Tally):
     """Per class n, Σ w x and Σ w x²; the mean and Σ w (x − mean)² are views of them, each rounded once."""
 
     sums: ExactTable  # (k, d)
@@ -394,7 +376,15 @@ class RoundedSums:
     """`Sums` in doubles: to estimate from, not to add to."""
 
     n: np.ndarray  # (k,) or (k, d)
-    total: np.ndarray  # (k, d)
+    total: Any  # (k, d)
+
+    @property
+    def k(self) -> int:
+        return len(self.n)
+
+    @property
+    def d(self) -> int:
+        return self.total.shape[1]
 
     def collapse(self) -> RoundedSums:
         """All classes as one, k = 1."""

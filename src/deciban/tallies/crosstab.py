@@ -72,8 +72,8 @@ class Crosstab(Tally):
         places = index or [np.arange(count) for count in self.levels]
         offset = np.concatenate([[0], np.cumsum(levels)])
         moved = (offset[j] + np.asarray(p, dtype=np.int64) for j, p in enumerate(places))
-        at = np.concatenate([np.zeros(0, dtype=np.int64), *moved])
-        return Crosstab(self.weight, placed(self.counts, at, int(offset[-1])), levels)
+        new = np.concatenate([np.zeros(0, dtype=np.int64), *moved])
+        return Crosstab(self.weight, placed(self.counts, new, int(offset[-1])), levels)
 
     def _aligned(self, other: Crosstab) -> tuple[Crosstab, Crosstab]:
         levels = np.maximum(self.levels, other.levels)
@@ -214,9 +214,9 @@ class Pairs(Crosstab):
         old, new = self.layout, Layout.of(levels)
         pair, a, b = old.cells(self.levels)
         a, b = at[self.offset[old.first[pair]] + a], at[self.offset[old.second[pair]] + b]
-        places = np.where((a >= 0) & (b >= 0), new.start[pair] + a * levels[old.second[pair]] + b, -1)
+        both = np.where((a >= 0) & (b >= 0), new.start[pair] + a * levels[old.second[pair]] + b, -1)
         counts = placed(self.counts, moved, int(offset[-1]))
-        return Pairs(self.weight, counts, levels, placed(self.pair_counts, places, int(new.start[-1])))
+        return Pairs(self.weight, counts, levels, placed(self.pair_counts, both, int(new.start[-1])))
 
     def part(self, columns) -> Pairs:
         """Of some of the columns."""
@@ -224,9 +224,9 @@ class Pairs(Crosstab):
         alone = super().part(columns)
         places = np.arange(self.layout.start[-1])[None]
         every = Pairs(np.zeros(1), np.zeros((1, self.offset[-1])), self.levels, places)  # the place of each count
-        both = [every.pair(i, j).ravel() for at, i in enumerate(columns) for j in columns[at + 1 :]]
-        at = np.concatenate([np.zeros(0, dtype=np.int64), *both])
-        return Pairs(self.weight, alone.counts, alone.levels, columns_of(self.pair_counts, at))
+        both = [every.pair(i, j).ravel() for place, i in enumerate(columns) for j in columns[place + 1 :]]
+        cells = np.concatenate([np.zeros(0, dtype=np.int64), *both])
+        return Pairs(self.weight, alone.counts, alone.levels, columns_of(self.pair_counts, cells))
 
     def sound(self) -> bool:
         if not super().sound() or len(self.weight.shape) != 1:

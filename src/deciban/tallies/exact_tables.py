@@ -164,12 +164,12 @@ def beside(tables: Sequence[ExactTable]) -> ExactTable:
 
 def is_negative(a: ExactTable) -> np.ndarray:
     """Which cells are below zero."""
-    return a < 0 if isinstance(a, np.ndarray) else as_sums(a).negative().reshape(a.shape)
+    return np.asarray(a < 0) if isinstance(a, np.ndarray) else as_sums(a).negative().reshape(a.shape)
 
 
 def is_nonzero(a: ExactTable) -> np.ndarray:
     """Which cells are not zero."""
-    return a != 0 if isinstance(a, np.ndarray) else as_sums(a).nonzero().reshape(a.shape)
+    return np.asarray(a != 0) if isinstance(a, np.ndarray) else as_sums(a).nonzero().reshape(a.shape)
 
 
 def canonical(a: ExactTable) -> ExactTable:
@@ -197,7 +197,7 @@ def mean_and_m2(n: ExactTable, s1: ExactTable, s2: ExactTable) -> tuple[np.ndarr
 def few_bits(w: np.ndarray | None) -> Iterator[np.ndarray | None]:
     """Weights as parts of so few bits that every sum of them over these rows is a double: what adds in doubles adds
     each part without rounding. The parts are ≥ 0 and add up to the weights; None: all weights are 1."""
-    if w is None or not w.any():
+    if w is None or not w.any() or not np.isfinite(w).all():
         yield w
         return
     bits = 52 - len(w).bit_length()

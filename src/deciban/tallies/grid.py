@@ -221,7 +221,7 @@ class GridCounts(Tally):
         return GridCounts(minus(self.weight, other.weight), keys, minus(mine, theirs))._without_empty()
 
     def _without_empty(self) -> GridCounts:
-        some = is_nonzero(self.counts).any(axis=0)
+        some = np.asarray(is_nonzero(self.counts).any(axis=0))
         parts = [some[a:b] for a, b in pairwise(self.offset.tolist())]
         keys = tuple(key[part] for key, part in zip(self.keys, parts, strict=True))
         return GridCounts(self.weight, keys, columns_of(self.counts, np.flatnonzero(some)))
