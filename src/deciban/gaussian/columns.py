@@ -26,10 +26,20 @@ from scipy.special import gammaln
 from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways
-from deciban.estimation.leave_one_out import blocks, moments_left, not_in_sums, row_sums, set_own, weight
+from deciban.estimation.leave_one_out import (
+    LITTLE,
+    blocks,
+    exactly_left,
+    moments_left,
+    not_in_sums,
+    row_sums,
+    set_own,
+    sums_of_others,
+    weight,
+)
 from deciban.ops import leave_one_out as left_ops
 from deciban.tallies import Moments
-from deciban.tallies.basic import RoundedMoments, column, divide, negligible, subtract
+from deciban.tallies.basic import RoundedMoments, column, divide, subtract
 
 FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
 LARGEST = 1e300  # what smoothing adds to a variance, at most: sums with it are doubles
@@ -181,8 +191,7 @@ def leave_one_out_shared(
     """`leave_one_out` where all classes share the variances: each row moves those of all classes."""
     pooled, among = (t.collapse(), w) if everything is None else (everything, None)
     everyone, n = t.collapse(), np.broadcast_to(column(t.n), t.mean.shape)
-    within = pooled_within(t, ddof)
-    others = subtract(within.m2, np.maximum(t.m2, 0.0)), subtract(within.n, np.maximum(n - ddof, 0.0))  # (k, d) each
+    others = sums_of_others(np.maximum(t.m2, 0.0)), sums_of_others(np.maximum(n - ddof, 0.0))  # (k, d) each
     of = variances_left if each else largest_left
     out = np.empty((x.n, t.k))
     for rows, cells in blocks(x):
@@ -219,7 +228,12 @@ def variances_left(pooled: AnyMoments, cells: np.ndarray, w: np.ndarray, j: Any 
     if some:
         square[missing] = 0.0
     np.subtract(m2, square, out=square)
-    square[negligible(square, m2)] = 0.0
+    row, at = np.nonzero((square <= LITTLE * m2) & (m2 > 0) & (taken > 0))
+    if len(row):
+        own = np.arange(pooled.d)[j][at]
+        leaving = np.broadcast_to(taken, square.shape)[row, at]
+        square[row, at] = exactly_left(pooled, own, cells[row, own], np.zeros(len(row), dtype=np.int32), leaving)[1]
+    np.maximum(square, 0.0, out=square)
     square *= divide(np.ones(1), rest)
     return square
 

@@ -40,6 +40,7 @@ from deciban.errors import ModelFileError
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind
 from deciban.storage import registry, tensors
+from deciban.tallies.exact import BLOCK, ExactSums
 from deciban.tallies.exact_tables import ExactTable, canonical
 
 
@@ -232,11 +233,18 @@ class Encoder:
         return self._placed(value, content, lambda: {"array": self._put(lying, where), **order})
 
     @_encode.register
+    def _(self, value: ExactSums, where: str) -> Any:
+        whole = np.concatenate([value.low, value.count, value.limbs])
+        content = (value.shape, sha256(whole.view(np.uint8)).digest())  # type: ignore[arg-type]
+        return self._placed(value, content, lambda: {"exact": [*value.shape, self._put(whole, where)]})
+
+    @_encode.register
     def _(self, value: ArrayKind, where: str) -> Any:
         return {"of": "ArrayKind", "with": {"dtype": self.encode(value.dtype, where)}}  # models come back to NumPy
 
 
-LARGEST = 1 << 30  # bytes of an array of texts
+LARGEST = 1 << 30  # bytes of an array of texts, and of what exact sums are rounded to
+MOST_ZEROS = 1 << 10  # sums that a byte of a file may stand for
 WIDTH = 64  # letters that an array of texts keeps room for, whether used or not
 
 
@@ -355,6 +363,15 @@ class Decoder:
     def tag_array(self, name: str, axes: list | None = None) -> np.ndarray:
         a = self.arrays[name]
         return self._keep(a if axes is None else a.transpose(np.argsort(axes)))
+
+    def tag_exact(self, parts: list) -> ExactSums:
+        k, d, name = parts
+        whole, blocks = self._flat(name, "i"), -(-d // BLOCK)
+        if not (isinstance(k, int) and isinstance(d, int) and min(k, d) >= 0 and 2 * blocks <= len(whole)):
+            raise unsupported_value(name, whole)
+        if k * d > max(LARGEST // 8, MOST_ZEROS * self.size):
+            raise ModelFileError(f"{k} classes of {d} columns in {self.size} bytes\n\nhint: save the model again")
+        return self._keep(ExactSums(k, d, whole[:blocks], whole[blocks : 2 * blocks], whole[2 * blocks :]))
 
     def tag_sparse(self, parts: list) -> Any:
         data, indices, indptr, shape = self.decode(parts)

@@ -49,7 +49,6 @@ CLASSIFIERS = {
 # What models hold, frozen dataclasses: name in a file → module under `deciban`.
 STORED_TYPES = {
     # sufficient statistics
-    "ExactSums": "tallies.exact",
     "ClassSums": "tallies.exact_tables",
     "Bundle": "tallies.basic",
     "ClassWeights": "tallies.basic",

@@ -413,6 +413,10 @@ class RoundedMoments:
     def k(self) -> int:
         return len(self.n)
 
+    @property
+    def d(self) -> int:
+        return self.mean.shape[1]
+
     def collapse(self) -> RoundedMoments:
         """All classes as one, k = 1."""
         n = column(self.n)
