@@ -1168,7 +1168,8 @@ class Generative(Classifier):
             left = grown.minus(removed, table)
             if left.short:
                 raise self._never_learned(grown, X, table)
-            self._adopt(left.pruned())
+            left = left.without_empty_classes().pruned()
+            self._adopt(left)
             if grown.sample_exact and not left.sample_exact:
                 warn_of_small_sample(left)
         return self

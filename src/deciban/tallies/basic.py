@@ -25,6 +25,8 @@ from deciban.tallies.exact_tables import (
     collapsed,
     columns_of,
     distinct,
+    equal,
+    first_column,
     is_negative,
     is_nonzero,
     mean_and_m2,
@@ -149,6 +151,18 @@ class Tally:
         """The same tally in a list of k classes, where class c stands at index[c]; classes at one place are one."""
         return self._each(lambda a: relabelled(a, index, k))
 
+    def whole_cells(self, weight: ExactTable) -> Any:
+        """The same tally with a weight (k,) if no cell is missing: where every column has the weight (k,) of the rows."""
+        if len(self.weight.shape) == 1 or not self.d or not equal(self.weight, weight):
+            return self
+        return replace(self, weight=first_column(self.weight))
+
+    def of_classes(self, at: np.ndarray) -> Any:
+        """The same tally of the classes at these places; the others have no rows."""
+        places = np.zeros(self.k, dtype=np.intp)
+        places[at] = np.arange(len(at))
+        return self.relabel(places, len(at))  # what is nothing is added to the first
+
     def collapse(self) -> Any:
         """All classes as one, k = 1."""
         return self._each(collapsed)
@@ -260,6 +274,20 @@ class Bundle:
     def relabel(self, index: np.ndarray, k: int) -> Bundle:
         return Bundle(tuple(part.relabel(index, k) for part in self.parts))
 
+    def whole_cells(self, weight: ExactTable) -> Bundle:
+        """Parts with a weight (k,) where no cell is missing; one without classes goes with the part before it."""
+        parts: list[Any] = []
+        for part in self.parts:
+            if isinstance(part, SharedTally):
+                some_missing = not parts or len(parts[-1].weight.shape) == 2 or len(part.part.weight.shape) == 1
+                parts.append(part if some_missing else part.whole_cells(first_column(part.part.weight)))
+            else:
+                parts.append(part.whole_cells(weight))
+        return Bundle(tuple(parts))
+
+    def of_classes(self, at: np.ndarray) -> Bundle:
+        return Bundle(tuple(part.of_classes(at) for part in self.parts))
+
 
 def _kind(part: Any) -> str:
     return f"Bundle({', '.join(map(_kind, part.parts))})" if isinstance(part, Bundle) else type(part).__name__
@@ -305,6 +333,12 @@ class SharedTally:
         return SharedTally(self.part * scale)
 
     def relabel(self, index: np.ndarray, k: int) -> SharedTally:
+        return self
+
+    def whole_cells(self, weight: ExactTable) -> SharedTally:
+        return SharedTally(self.part.whole_cells(weight))
+
+    def of_classes(self, at: np.ndarray) -> SharedTally:
         return self
 
 

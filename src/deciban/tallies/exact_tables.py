@@ -135,11 +135,31 @@ def relabelled(a: ExactTable, index: np.ndarray, k: int) -> ExactTable:
     return _like(a, as_sums(a).relabel(index, k))
 
 
+def classes_of(a: ExactTable, at: np.ndarray) -> ExactTable:
+    """Some of the classes; the others are zeros."""
+    places = np.zeros(a.shape[0], dtype=np.intp)
+    places[at] = np.arange(len(at))
+    return a[at] if isinstance(a, np.ndarray) else _like(a, as_sums(a).relabel(places, len(at)))
+
+
 def columns_of(a: ExactTable, columns) -> ExactTable:
     """Some of the columns of a table (k, d); a table (k,) is that of all columns."""
     if len(a.shape) == 1:
         return a
-    return a[:, columns] if isinstance(a, np.ndarray) else as_sums(a).part(columns)
+    return np.ascontiguousarray(a[:, columns]) if isinstance(a, np.ndarray) else as_sums(a).part(columns)
+
+
+def first_column(a: ExactTable) -> ExactTable:
+    """The first column of a table (k, d) by itself, (k,)."""
+    return np.array(a[:, 0]) if isinstance(a, np.ndarray) else canonical(ClassSums(as_sums(a).part([0])))
+
+
+def equal(a: ExactTable, b: ExactTable) -> bool:
+    """Whether two tables have the same numbers; one (k,) stands for equal columns."""
+    a, b = map(canonical, spread(a, b))
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)
+    return as_sums(a) == as_sums(b)
 
 
 def placed(a: ExactTable, at: np.ndarray, d: int) -> ExactTable:
@@ -175,7 +195,7 @@ def is_nonzero(a: ExactTable) -> np.ndarray:
 def canonical(a: ExactTable) -> ExactTable:
     """The same numbers in the form that depends on nothing else: doubles where all cells are doubles."""
     if isinstance(a, np.ndarray):
-        return a + 0.0  # no −0
+        return np.ascontiguousarray(a) + 0.0  # no −0
     rounded = as_doubles(a)
     return rounded if are_finite(rounded) and as_sums(rounded) == as_sums(a) else a
 

@@ -17,6 +17,7 @@ from deciban.tallies.basic import Tally, divide, doubles, mean_slack, negligible
 from deciban.tallies.exact_tables import (
     ExactTable,
     as_doubles,
+    classes_of,
     collapsed,
     distinct,
     minus,
@@ -122,6 +123,10 @@ class Quartic(Tally):
     def relabel(self, index: np.ndarray, k: int) -> Quartic:
         return self._relabel_collapsed(index, k)
 
+    def of_classes(self, at: np.ndarray) -> Quartic:
+        sums = (self.mean[at], self.p11[at], self.p21[at], self.p22[at])
+        return Quartic(classes_of(self.weight, at), *sums)
+
     def collapse(self) -> Quartic:
         """All classes as one, k = 1."""
         weight = collapsed(self.weight)
@@ -184,6 +189,10 @@ class Scatter(Tally):
 
     def __mul__(self, scale: float) -> Scatter:
         return Scatter(times(self.weight, scale), self.mean, self.scatter * scale, self.pooled)
+
+    def of_classes(self, at: np.ndarray) -> Scatter:
+        scatter = self.scatter if self.pooled else self.scatter[at]
+        return Scatter(classes_of(self.weight, at), self.mean[at], scatter, self.pooled)
 
     def relabel(self, index: np.ndarray, k: int) -> Scatter:
         weight, scatter = relabelled(self.weight, index, k), self.scatter
