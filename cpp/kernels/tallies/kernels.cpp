@@ -1,5 +1,6 @@
 #include "dispatch/kernels.hpp"
 #include "kernels/tallies/crosstab.hpp"
+#include "kernels/tallies/exact.hpp"
 #include "kernels/tallies/joint_tables.hpp"
 #include "kernels/tallies/moments.hpp"
 #include "kernels/tallies/pair_counts.hpp"
@@ -19,6 +20,7 @@ static RowTallies<X> of_rows() {
       .moments = moments<X>,
       .moments_missing = moments_missing<X>,
       .scatter = scatter<X>,
+      .exact_sums = exact_sums<X>,
   };
 }
 
@@ -29,6 +31,7 @@ static CsrTallies<T> of_csr() {
       .sums_above = [](Csr<T> x, Labels rows, Size first, Size k, double above,
                        double* total) { sums(x, rows, first, k, Above{above}, total); },
       .moments = moments<T>,
+      .exact_sums = exact_sums<T>,
   };
 }
 

@@ -24,7 +24,7 @@ from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, check_
 from deciban.errors import InstructionSetError
 from deciban.ops import spec
 from deciban.ops.packed import Packed
-from deciban.tallies import Crosstab, ExactSums, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
+from deciban.tallies import Crosstab, ExactSums, Moments, Pairs, Quartic, RowScatter, Scatter, Sums, exact
 from deciban.tallies.crosstab import Layout
 from deciban.tallies.exact_tables import ExactTable, as_doubles, canonical, sum_of_weights
 
@@ -48,7 +48,7 @@ def _load():
     return core
 
 
-_core = _load()
+_core = exact.compiled = _load()
 PARTS = 16  # of a pass over numbers whose parts are done at once
 _SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
 
@@ -80,10 +80,11 @@ def specification() -> Iterator[None]:
     """Inside, every operation runs its NumPy specification (for tests; not for use across threads)."""
     global _core
     kept, _core = _core, None
+    exact.compiled = None
     try:
         yield
     finally:
-        _core = kept
+        _core = exact.compiled = kept
 
 
 def all_finite(a: np.ndarray) -> bool:
@@ -182,7 +183,35 @@ def exact_sums(
 ) -> tuple[ExactSums, ...]:
     """(n, Σ w x), or (n, Σ w x, Σ w x²), of each class without rounding; or of [x > above]. n is (k, 1), or (k, d)
     where cells are missing. Where a cell is infinite, or a weight is not finite, no sum is `finite`."""
-    return spec.exact_sums(x, y, w, k, above, squares)
+    if _core is None:
+        return spec.exact_sums(x, y, w, k, above, squares)
+    if isinstance(x, Counts):
+        return _exact_by_class(x, y, w, k, above, squares)
+    return _exact(_core.exact_sums(x.held, y, w, k, above, squares), k, x.d)
+
+
+def _exact(found: tuple, k: int, d: int) -> tuple[ExactSums, ...]:
+    """(n, sums …) of what a kernel found: (Σ w of all rows, of missing cells, Σ w x, Σ w x² or None, whether all is
+    finite)."""
+    weight, missing, *totals, finite = found
+    n, gap = ExactSums(k, 1, *weight, finite), ExactSums(k, d, *missing)
+    n = n.spread(d) - gap if len(gap.limbs) else n
+    return n, *(ExactSums(k, d, *one, finite) for one in totals if one is not None)
+
+
+def _exact_by_class(x: Counts, y, w, k: int, above: float | None, squares: bool) -> tuple[ExactSums, ...]:
+    """All classes at once, or some classes at a time where x has parts done at once."""
+
+    def part(classes: tuple[int, int]) -> tuple[ExactSums, ...]:
+        first, size = classes[0], classes[1] - classes[0]
+        return _exact(_core.csr_exact_sums(*csr(x), y, w, first, size, x.d, above, squares), size, x.d)
+
+    if x.each is None:
+        return part((0, k))
+    parts = list(x.each(part, class_borders(x, y, k)))
+    wide = max(found[0].d for found in parts)
+    n = ExactSums.stack([found[0] if found[0].d == wide else found[0].spread(wide) for found in parts])
+    return n, *(ExactSums.stack(some) for some in zip(*(found[1:] for found in parts), strict=True))
 
 
 def exact_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> ExactSums:

@@ -104,9 +104,12 @@ def exact_sums(
     """(n, Σ w x) or (n, Σ w x, Σ w x²) of the rows of each class without rounding, the weights being the doubles that
     they are; of [x > above] where that is given. n is (k, 1), or (k, d) where cells are missing. Where a cell is
     infinite, or a weight is not finite, no sum is `finite`."""
+    finite = True
+    if w is not None:
+        some = np.flatnonzero(np.isfinite(w) & (w != 0))
+        x, y, w, finite = x.take(some), y[some], w[some], bool(np.isfinite(w).all())
     v = _values(x, above)
     here = np.isfinite(v)
-    w, finite = (None, True) if w is None else (np.where(np.isfinite(w), w, 0.0), bool(np.isfinite(w).all()))
     finite &= not np.isinf(v).any()
     row, column = np.nonzero(here) if isinstance(x, Reals) else (x.row_of()[here], x.column_of()[here])
     cell = y[row].astype(np.int64) * x.d + column

@@ -177,7 +177,7 @@ class ExactSums:
         """(k, d), each sum rounded once to the nearest double, ties to even; ±∞ beyond the largest."""
         if compiled is not None:
             out = np.empty(self.shape)
-            compiled.limbs_to_doubles(*self._arrays, out)
+            compiled.limbs_to_doubles(self._arrays, out)
             return out
         least, grid = self._grid()
         return _rounded(grid, np.array(1, dtype=object), 64 * least)
@@ -202,7 +202,7 @@ class ExactSums:
         """−1, 0 or 1 of each sum, (k, d)."""
         out = np.zeros(self.shape, dtype=np.int8)
         if compiled is not None:
-            compiled.limb_signs(*self._arrays, out)
+            compiled.limb_signs(self._arrays, out)
             return out
         for columns, _, planes in self._blocks():
             if len(planes):
@@ -326,7 +326,7 @@ def combine(k: int, parts: Sequence[tuple[ExactSums, np.ndarray | None, int]], d
     if compiled is not None:
         whole = np.arange(k)
         given = [
-            (*part._arrays, np.ascontiguousarray(whole if index is None else index, dtype=np.int64), sign)
+            (part._arrays, np.ascontiguousarray(whole if index is None else index, dtype=np.int64), sign < 0)
             for part, index, sign in parts
         ]
         low, count, limbs = compiled.limbs_combined(k, d, given)
