@@ -27,6 +27,7 @@ from deciban.tallies.exact_tables import (
     distinct,
     equal,
     first_column,
+    is_moderate,
     is_negative,
     is_nonzero,
     mean_and_m2,
@@ -392,6 +393,8 @@ class Moments(Tally):
         return self.rounded.m2
 
     def finite(self) -> bool:
+        if is_moderate(self.squares):
+            return isfinite(np.add.reduce(self.n, axis=None))
         with np.errstate(all="ignore"):
             return all(isfinite(np.add.reduce(a, axis=None)) for a in (self.n, self.mean * self.mean, self.m2))
 

@@ -24,6 +24,8 @@ import numpy as np
 from deciban.tallies.exact import ExactSums, mean_and_squares
 
 SMALLEST = 5e-324  # double above 0
+MODERATE = 5  # limbs above the point: 2^320, whose square is a double, and so is that over the least weight
+FEW = 32  # cells that Python looks at faster than NumPy
 WHOLE = 2.0**53  # whole numbers up to here are doubles
 
 
@@ -70,8 +72,19 @@ def are_finite(a: ExactTable) -> bool:
     return bool(np.isfinite(a).all()) if isinstance(a, np.ndarray) else as_sums(a).finite
 
 
+def is_moderate(a: ExactTable) -> bool:
+    """Whether it takes no look at the cells to know that all are finite, and their squares too."""
+    if isinstance(a, np.ndarray):
+        return False
+    sums = as_sums(a)
+    return sums.finite and max((sums.low + sums.count).tolist(), default=0) <= MODERATE
+
+
 def adds_whole(a: np.ndarray) -> bool:
     """Whether all cells are whole numbers so small that any sum of them is a double."""
+    if a.size <= FEW:
+        cells = a.ravel().tolist()
+        return all(map(float.is_integer, cells)) and sum(map(abs, cells)) <= WHOLE
     return bool(np.abs(a).sum() <= WHOLE and (a == np.rint(a)).all())
 
 
