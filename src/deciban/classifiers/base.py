@@ -58,7 +58,7 @@ from sklearn.utils._param_validation import (  # noqa: F401
     validate_parameter_constraints,
 )
 
-from deciban import decision, engines, ops
+from deciban import decision, engines, metrics, ops
 from deciban.classifiers import conformal
 from deciban.classifiers.row_scorer import RowScorer
 from deciban.data import frames
@@ -777,7 +777,7 @@ def plain_log_proba(posterior: Any, X: Any) -> np.ndarray:
 
 def weighted_sum(logs: np.ndarray, w: np.ndarray | None) -> float:
     """Σ w log p of rows; a row of weight 0 counts for nothing, even if it is impossible."""
-    return float(logs.sum() if w is None else logs[w > 0] @ w[w > 0])
+    return metrics.total(logs) if w is None else metrics.total(logs[w > 0], w[w > 0])
 
 
 def context(model: Any, X: Any) -> dict[str, Any]:

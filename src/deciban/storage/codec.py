@@ -96,7 +96,7 @@ class Encoder:
         self.rows_kept = 0  # training rows that can be read from what was encoded
         self.arrays: dict[str, np.ndarray] = {}
         self._places: dict[Any, int] = {}  # by identity, and by content: a file does not show what was shared in memory
-        self._count = 0  # of places
+        self._nodes: dict[int, int] = {}  # the place of each node that has one
         self._kept: list[Any] = []  # what has a place stays alive, so that no other thing gets its id
 
     def encode(self, value: Any, where: str) -> Any:
@@ -114,13 +114,23 @@ class Encoder:
         place = self._places.get(content)
         if place is None:
             out = node()
-            place = self._places[content] = self._count
-            self._count += 1
+            place = self._places[content] = self._nodes[id(out)] = len(self._nodes)
         else:
             out = {"same": place}
         self._places[id(value)] = place
-        self._kept.append(value)
+        self._kept += [value, out]
         return out
+
+    def _content(self, node: Any) -> str:
+        """What a node stands for, whether its parts were encoded with it or before."""
+
+        def referring(part: Any) -> Any:
+            if isinstance(part, dict):
+                place = self._nodes.get(id(part))
+                return {"same": place} if place is not None else {name: referring(own) for name, own in part.items()}
+            return list(map(referring, part)) if isinstance(part, list) else part
+
+        return json.dumps(referring(node), sort_keys=True)
 
     def _put(self, a: np.ndarray, where: str) -> str:
         name = where
@@ -136,7 +146,7 @@ class Encoder:
             hints = types_of(type(value))
             parts = {name: canonical(part) if hints[name] == ExactTable else part for name, part in parts.items()}
             node = {"of": type(value).__name__, "with": self.members(parts, where)}
-            return self._placed(check_fields(value), json.dumps(node, sort_keys=True), lambda: node)
+            return self._placed(check_fields(value), self._content(node), lambda: node)
         if registry.is_training_rows(value):  # what the rows imply, never the rows
             state = value.__getstate__()
             return {"observed": self.members({name: state[name] for name in sorted(state) if name[0] != "_"}, where)}
@@ -220,7 +230,7 @@ class Encoder:
             items = self._encode(value.ravel().tolist(), where)
             kind: Any = value.dtype.itemsize // 4 if value.dtype.kind == "U" else value.dtype.kind
             node = {"objects": items, "shape": list(value.shape), "kind": kind}
-            return self._placed(value, json.dumps(node, sort_keys=True), lambda: node)
+            return self._placed(value, self._content(node), lambda: node)
         if tensors.little(value.dtype) not in tensors.NAMES:
             raise unsupported_value(where, value.dtype.type())
         axes = None
