@@ -701,7 +701,7 @@ struct CellBins {
       *out = static_cast<Limb>(two), out += stride;
       rest = static_cast<Limb>(two >> 64);
     }
-    if (planes() * 2 > bins) *out = rest;
+    if ((bins + 1) / 2 < planes()) *out = rest;
   }
 };
 
