@@ -414,14 +414,14 @@ class ExactPass {
   const double* ahead_ = nullptr;
 
  public:
-  ExactPass(ExactTotals& totals, F f, Size k, Size d, int scale, const std::vector<Exponents>& seen)
+  ExactPass(ExactTotals& totals, F f, Size k, Size d, int scale, const std::vector<int>& top)
       : totals_(totals), f_(f), k_(k), d_(d), vectors_((d + lanes - 1) / lanes), scale_(scale), windows_(vectors_), states_(vectors_),
         waiting_(k), low_(k, 0), high_(k, 0) {
     slots_[0].resize(static_cast<std::size_t>(k * vectors_));
     for (Size v = 0; v < vectors_; ++v) {
       for (Size l = 0; l < lanes; ++l) {
         const Size j = offset(v) + l;
-        windows_[v].set(l, within(j < d ? Window::choose(seen[j]) : 10), scale_);
+        windows_[v].set(l, within(j < d ? top[j] : 10), scale_);
       }
       if (Window::lowest(scale_) > Window::highest(scale_)) states_[v].mode = Op::modes + 1;
     }
@@ -580,7 +580,7 @@ struct ExactPasses {
   ExactTotals& totals;
   const F f;
   const Size k, d;
-  const std::vector<Exponents>& seen;
+  const std::vector<int>& top;  // of the window of each column
   std::vector<std::pair<int, std::unique_ptr<ExactPass<Op, F>>>> passes;
   ExactPass<Op, F>* last = nullptr;
   int last_scale = 0;
@@ -607,23 +607,26 @@ struct ExactPasses {
         last = pass.get();
         return;
       }
-    passes.emplace_back(scale, std::make_unique<ExactPass<Op, F>>(totals, f, k, d, scale, seen));
+    passes.emplace_back(scale, std::make_unique<ExactPass<Op, F>>(totals, f, k, d, scale, top));
     last = passes.back().second.get();
   }
 };
 
 template <class Op, class F, class X>
 void exact_rows(const X& x, Labels rows, F f, ExactTotals& totals, Size k) {
-  // Rows that are looked at to choose windows.
+  // Windows are chosen from some of the rows.
   const Size looked = x.n == 0 ? 0 : std::min(x.n, std::clamp<Size>(x.n / 8, 16, Exponents::most));
-  std::vector<Exponents> seen(static_cast<std::size_t>(x.d));
-  for (Size s = 0; s < looked; ++s) {
-    const Size i = s * x.n / looked;
-    const double w = rows.weight(i);
-    if (w == 0 || !(w - w == 0)) continue;
-    for (Size j = 0; j < x.d; ++j) seen[static_cast<std::size_t>(j)].see(f(static_cast<double>(x.at(i, j)), w));
+  std::vector<int> top(static_cast<std::size_t>(x.d));
+  for (Size j = 0; j < x.d; ++j) {
+    Exponents seen;
+    for (Size s = 0; s < looked; ++s) {
+      const Size i = s * x.n / looked;
+      const double w = rows.weight(i);
+      if (w != 0 && w - w == 0) seen.see(f(static_cast<double>(x.at(i, j)), w));
+    }
+    top[static_cast<std::size_t>(j)] = Op::Window::choose(seen);
   }
-  ExactPasses<Op, F> passes{totals, f, k, x.d, seen, {}};
+  ExactPasses<Op, F> passes{totals, f, k, x.d, top, {}};
   RowBlocks<X> blocks(x);
   const bool direct = blocks.direct() && x.d >= lanes;
   Scratch narrow(blocks.direct() && !direct ? blocks.rows * blocks.ld : 0);
@@ -670,19 +673,19 @@ struct CellBins {
     }
   }
 
-  // What x adds to each bin; false: it does not fit.
-  bool split(double x, Limb* out, int count) const {
-    if (!(std::fabs(x) < limit)) return false;
+  // Adds x to sums of `count` bins; false: it does not fit, and what the sums are now means nothing.
+  bool add(double x, Limb* sums, int count) const {
+    const double size = std::fabs(x);
     for (int b = count - 1; b >= 0; --b) {
       const double t = x + magic[b];
       Limb own;
       __builtin_memcpy(&own, &t, sizeof own);
-      out[b] = own - bits[b];
+      sums[b] += own - bits[b];
       x -= t - magic[b];
     }
-    return x == 0;
+    return (x == 0) & (size < limit);
   }
-  bool split(double x, Limb* out) const { return split(x, out, bins); }
+  bool add(double x, Limb* sums) const { return add(x, sums, bins); }
 
   Size planes() const { return bins == 1 ? 1 : bins / 2 + 1; }
 
@@ -698,7 +701,7 @@ struct CellBins {
       *out = static_cast<Limb>(two), out += stride;
       rest = static_cast<Limb>(two >> 64);
     }
-    if ((bins + 1) / 2 < planes()) *out = rest;  // three bins are two planes: the last has room for the sign
+    if ((bins + 1) / 2 < planes()) *out = rest;
   }
 };
 
@@ -726,14 +729,22 @@ struct CellSums {
     }
   }
 
-  void append_to(LimbTable& out) {
+  // As a table, in the same memory: what says nothing is cut off.
+  void move_to(LimbTable& out) {
     const Size planes = bins.planes();
     const Limb* from = limbs.data();
+    Limb* to = limbs.data();
     for (Size b = 0; b < blocks_of(d); ++b) {
       const Size cells = k * width_of(b, d);
-      out.append(from, planes, bins.low / 64, cells);
-      from += planes * cells;
+      Size skip, size = planes;
+      LimbTable::trim(from, size, skip, cells);
+      if (to != from + skip * cells) std::copy_n(from + skip * cells, size * cells, to);  // never to the right
+      out.low.push_back(size > 0 ? bins.low / 64 + skip : 0);
+      out.count.push_back(size);
+      to += size * cells, from += planes * cells;
     }
+    limbs.resize(static_cast<std::size_t>(to - limbs.data()));
+    out.limbs.swap(limbs);
   }
 };
 
@@ -783,18 +794,17 @@ void exact_cells(Csr<T> x, Labels rows, Size first, Size k, F f, ExactTotals& to
     const auto terms = [&](Size j, double v, double w) {
       const auto usual = [](double a) { return std::fabs(a) < 0x1p200 && (std::fabs(a) > 0x1p-200 || a == 0); };
       if (!usual(v) || !usual(w)) return other(j, v, w);
-      Limb first_sums[2][CellBins::most], second_sums[4][CellBins::most];
-      const double p = rounded(w * v), e = rest_of_product(w, v, p);
-      bool fits = s1.bins.split(p, first_sums[0]) && s1.bins.split(e, first_sums[1]);
-      if (squares && fits) {
-        const double p1 = rounded(p * v), e1 = rest_of_product(p, v, p1), p2 = rounded(e * v), e2 = rest_of_product(e, v, p2);
-        fits = s2.bins.split(p1, second_sums[0]) && s2.bins.split(e1, second_sums[1]) && s2.bins.split(p2, second_sums[2]) &&
-               s2.bins.split(e2, second_sums[3]);
-      }
+      Limb once[CellBins::most] = {}, twice[CellBins::most] = {};
+      const double p = rounded(w * v), e = w == 1.0 ? 0.0 : rest_of_product(w, v, p);
+      bool fits = s1.bins.add(p, once) && (e == 0 || s1.bins.add(e, once));
+      const auto square = [&](double a) {
+        const double own = rounded(a * v), rest = rest_of_product(a, v, own);
+        return s2.bins.add(own, twice) && (rest == 0 || s2.bins.add(rest, twice));
+      };
+      if (squares) fits = fits && square(p) && (e == 0 || square(e));
       if (!fits) return other(j, v, w);
-      for (const auto& own : first_sums) put(&s1.row[j * s1.bins.bins], own, s1.bins.bins);
-      if (squares)
-        for (const auto& own : second_sums) put(&s2.row[j * s2.bins.bins], own, s2.bins.bins);
+      put(&s1.row[j * s1.bins.bins], once, s1.bins.bins);
+      if (squares) put(&s2.row[j * s2.bins.bins], twice, s2.bins.bins);
     };
     const auto pass = [&]<int size>() {
       Limb* const row = s1.row.data();
@@ -818,9 +828,11 @@ void exact_cells(Csr<T> x, Labels rows, Size first, Size k, F f, ExactTotals& to
           if constexpr (size == 0) {
             terms(x.indices[p], v, weighs ? w : 1.0);
           } else {
-            Limb add[size];
-            if (own.split(v, add, size)) [[likely]]
-              put(row + x.indices[p] * size, add, size);
+            Limb* const to = row + x.indices[p] * size;
+            Limb sum[size];
+            std::copy_n(to, size, sum);
+            if (own.add(v, sum, size)) [[likely]]
+              std::copy_n(sum, size, to);
             else
               other(x.indices[p], v, w);
           }
@@ -836,8 +848,8 @@ void exact_cells(Csr<T> x, Labels rows, Size first, Size k, F f, ExactTotals& to
     s1.close(c);
     if (squares) s2.close(c);
   }
-  s1.append_to(out[0]);
-  if (squares) s2.append_to(out[1]);
+  s1.move_to(out[0]);
+  if (squares) s2.move_to(out[1]);
 }
 
 // Columns first … first + d − 1 of a table.

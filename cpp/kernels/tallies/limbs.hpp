@@ -21,23 +21,28 @@ struct LimbTable {
   Size k = 0, d = 0;
   std::vector<Limb> low, count, limbs;
 
+  // Which of the planes of a block have something to say: `size` of them after the first `skip`.
+  static void trim(const Limb* planes, Size& size, Size& skip, Size cells) {
+    const auto zero = [&](Size i) { return std::all_of(planes + i * cells, planes + (i + 1) * cells, [](Limb v) { return v == 0; }); };
+    const auto sign = [&](Size i) {
+      const Limb *own = planes + i * cells, *below = own - cells;
+      for (Size c = 0; c < cells; ++c)
+        if (own[c] != below[c] >> 63) return false;
+      return true;
+    };
+    skip = 0;
+    while (skip < size && zero(skip)) ++skip;
+    while (size > skip + 1 && sign(size - 1)) --size;
+    size -= skip;
+  }
+
   // The next block: planes[i * cells + cell] for `size` limbs from `first` on; what says nothing is cut off.
   void append(const Limb* planes, Size size, Limb first, Size cells) {
-    const auto none = [&](Size i) {
-      Limb any = 0;
-      for (Size c = 0; c < cells; ++c) any |= planes[i * cells + c];
-      return any == 0;
-    };
-    const auto sign = [&](Size i) {
-      Limb any = 0;
-      for (Size c = 0; c < cells; ++c) any |= planes[i * cells + c] ^ (i > 0 ? planes[(i - 1) * cells + c] >> 63 : 0);
-      return any == 0;
-    };
-    while (size > 0 && none(0)) planes += cells, --size, ++first;
-    while (size > 0 && sign(size - 1)) --size;
-    low.push_back(size > 0 ? first : 0);
+    Size skip;
+    trim(planes, size, skip, cells);
+    low.push_back(size > 0 ? first + skip : 0);
     count.push_back(size);
-    limbs.insert(limbs.end(), planes, planes + size * cells);
+    if (size > 0) limbs.insert(limbs.end(), planes + skip * cells, planes + (skip + size) * cells);
   }
 };
 

@@ -193,10 +193,15 @@ def exact_sums(
 def _exact(found: tuple, k: int, d: int) -> tuple[ExactSums, ...]:
     """(n, sums …) of what a kernel found: (Σ w of all rows, of missing cells, Σ w x, Σ w x² or None, whether all is
     finite)."""
-    weight, missing, *totals, finite = found
-    n, gap = ExactSums(k, 1, *weight, finite), ExactSums(k, d, *missing)
+    weight, missing, first, second, finite = found
+
+    def sums(arrays: tuple, d: int) -> ExactSums:
+        low, count, limbs = arrays
+        return ExactSums(k, d, low, count, limbs, finite)
+
+    n, gap = sums(weight, 1), sums(missing, d)
     n = n.spread(d) - gap if len(gap.limbs) else n
-    return n, *(ExactSums(k, d, *one, finite) for one in totals if one is not None)
+    return (n, sums(first, d)) if second is None else (n, sums(first, d), sums(second, d))
 
 
 def _exact_by_class(x: Counts, y, w, k: int, above: float | None, squares: bool) -> tuple[ExactSums, ...]:
