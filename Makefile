@@ -14,7 +14,7 @@ SANITIZED := LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-
 # what the demo needs: all that the tests need, where that is installed already
 DEMO := $(VENV)/$(if $(wildcard $(VENV)/installed),installed,demo)
 
-.PHONY: help demo test test-fast test-oldest faults fuzz sanitize check bench scaling quality clean
+.PHONY: help demo test test-fast test-oldest faults fuzz sanitize check docs bench scaling quality clean
 
 help:  ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -31,6 +31,11 @@ $(VENV)/demo: $(SOURCES) | $(BIN)/python
 $(VENV)/installed: $(SOURCES) | $(BIN)/python
 	@echo "step 2 of 3: installing what tests, checks and benchmarks need, and compiling the kernels (a few minutes the first time)"
 	@$(INSTALL) '.[test,test-engines,check,bench]' $(ISA)=
+	@touch $@
+
+$(VENV)/docs: $(SOURCES) | $(BIN)/python
+	@echo "step 2 of 3: installing what the site needs, and compiling the kernels for this processor (a minute the first time)"
+	@$(INSTALL) '.[docs]' $(ISA)=$(if $(wildcard $(VENV)/installed),,native)
 	@touch $@
 
 demo: $(DEMO)  ## the tour: tennis, a real table, a race, texts, a report
@@ -74,6 +79,11 @@ check: $(VENV)/installed  ## ruff, format, mypy, import contract, bandit
 	$(BIN)/lint-imports
 	$(BIN)/bandit -q -r src -ll
 
+docs: $(VENV)/docs  ## the site of the documentation, in build/docs/html; its code runs, warnings are errors
+	@echo "step 3 of 3: running the code of the pages and the gallery, and building the pages"
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
+	$(BIN)/python docs/check_site.py build/docs/html
+
 bench: $(VENV)/installed  ## benchmark against other libraries in one process; writes bench/results and the tables
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.logistic
@@ -91,5 +101,5 @@ quality: $(VENV)/installed  ## compare the probabilities on the shared tables; w
 	$(BIN)/python -m bench.quality_text_losses
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) $(OLDEST) $(SANITIZE) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) $(SANITIZE) build dist docs/generated docs/lectures/gallery docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -95,7 +95,7 @@ def rows_of(names: Sequence[str], data: Path) -> Iterator[tuple[str, pd.DataFram
 def refitted(truth: Any, X: Any, y: Any, some: np.ndarray) -> Any:
     """The model of some of the rows, with the choices of a model of all."""
     state = truth._fitted_state()
-    table, _ = truth._table_of(X, y)
+    table, _ = truth._table_of(truth._fitted_state(), X, y, None)
     family = state.family.fixed(state.params)
     model = truth._copy()
     return model._adopt(state.with_tally(tally_of(family, table.take(some))))
@@ -137,7 +137,7 @@ def slowdown(model: Any, X: Any, kind: str, training: Any) -> float:
     """Time of an explanation with errors over that without; sums over training rows are made before."""
     state = model._fitted_state()
     if training is not None:  # as if the model kept them
-        table, _ = model._table_of(*training)
+        table, _ = model._table_of(state, *training, None)
         sample = RowSample.from_rows(table, names=state.reader.digested_names)
         model = model._copy()._adopt(state.adjusted(sample=sample))
     why = model.explain(X[:50], error="auto" if kind == "robust" else kind)

@@ -16,7 +16,7 @@ SECTION = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}$", re.MULTILINE)
 def sections(docstring: str) -> dict[str, str]:
     """Title → text of each section."""
     marks = list(SECTION.finditer(docstring))
-    ends = [mark.start() for mark in marks[1:]] + [len(docstring)]
+    ends = [*(mark.start() for mark in marks[1:]), *([len(docstring)] if marks else [])]
     return {mark[1]: docstring[mark.end() : end] for mark, end in zip(marks, ends, strict=True)}
 
 
@@ -38,7 +38,7 @@ def lacking(name: str) -> list[str]:
     parameters = list(inspect.signature(found).parameters)
     missing = [one for one in parameters if one not in described(parts.get("Parameters", ""))]
     out += [f"Parameters: {', '.join(missing)}"] if missing else []
-    wanted = "Attributes" if is_class else "Returns"
+    wanted = "Attributes" if is_class else "Yields" if "Yields" in parts else "Returns"
     if inspect.signature(found).return_annotation not in (None, "None") and not parts.get(wanted, "").strip():
         out.append(wanted)
     return out

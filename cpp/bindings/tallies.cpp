@@ -207,6 +207,8 @@ void bind_tallies(nb::module_& m) {
         }, "y"_a, "w"_a.none(), "out"_a, Free());
   m.def("largest", [](Vector<double> values) { return kernels_of<WeightTallies>().largest(values.data(), static_cast<Size>(values.size())); },
         "values"_a, Free());
+  m.def("all_finite", [](Doubles values) { return kernels_of<WeightTallies>().all_finite(values.data(), static_cast<Size>(values.size())); },
+        "values"_a.noconvert(), Free());
   bind_rows<Dense<double>, Matrix<double>>(m);
   bind_rows<Dense<float>, Matrix<float>>(m);
   bind_columns<double>(m);  // after both: a matrix without rows would be taken for no columns

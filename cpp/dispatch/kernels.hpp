@@ -54,6 +54,7 @@ struct ColumnCopies {
 struct WeightTallies {
   void (*weights)(Labels rows, Size n, double* out);
   double (*largest)(const double* values, Size size);
+  bool (*all_finite)(const double* values, Size size);
 };
 
 using TallyKernels =

@@ -84,6 +84,10 @@ def play_tennis(numeric: bool = False) -> tuple[Any, np.ndarray]:
     y : ndarray of shape (14,)
         "yes" or "no".
 
+    See Also
+    --------
+    eight_mails : Eight mails of three words.
+
     Examples
     --------
     >>> from deciban import datasets
@@ -112,8 +116,13 @@ def eight_mails(form: str = "texts") -> tuple[Any, np.ndarray]:
     Returns
     -------
     X : list of str, or frame of shape (8, 3)
+        The rows.
     y : ndarray of shape (8,)
         "spam" or "ham".
+
+    See Also
+    --------
+    play_tennis : Fourteen days, nominal columns.
 
     Examples
     --------
@@ -148,6 +157,10 @@ def viagra_networks() -> tuple[Any, Any]:
     naive : BayesNet
         P(viagra = 1 | y) = 0.40 and 0.12, P(lottery = 1 | y) = 0.21 and 0.13 for spam and ham, equal priors.
 
+    See Also
+    --------
+    quiz : Five rows of three bits.
+
     Examples
     --------
     >>> from deciban import datasets
@@ -176,8 +189,13 @@ def quiz() -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     X : ndarray of shape (5, 3)
+        The rows.
     y : ndarray of shape (5,)
         0 or 1.
+
+    See Also
+    --------
+    votes : Three hypotheses that vote.
 
     Examples
     --------
@@ -197,6 +215,10 @@ def votes() -> tuple[dict[str, str], list[float]]:
         The label that each hypothesis predicts.
     weights : list of float
         P(hypothesis | data).
+
+    See Also
+    --------
+    quiz : Five rows of three bits.
 
     Examples
     --------
@@ -221,6 +243,10 @@ def coin(heads: int = 5, tosses: int = 7) -> tuple[np.ndarray, np.ndarray]:
         1 for heads, 0 for tails.
     y : ndarray of shape (tosses,)
         0: all tosses are of one class.
+
+    See Also
+    --------
+    sigmoid_points : Labels drawn from a sigmoid.
 
     Examples
     --------
@@ -251,8 +277,13 @@ def sigmoid_points(
     Returns
     -------
     X : ndarray of shape (n, 1)
+        The rows.
     y : ndarray of shape (n,)
         0 or 1.
+
+    See Also
+    --------
+    coin : Tosses of a coin.
 
     Examples
     --------
@@ -281,8 +312,13 @@ def two_gaussians(n: tuple[int, int] = (150, 100), random_state: Any = 2) -> tup
     Returns
     -------
     X : ndarray of shape (n₁ + n₂, 2)
+        The rows.
     y : ndarray of shape (n₁ + n₂,)
         "k" or "l".
+
+    See Also
+    --------
+    multimodal : A class in two clusters.
 
     Examples
     --------
@@ -314,8 +350,13 @@ def multimodal(n: int = 240, random_state: Any = 2) -> tuple[np.ndarray, np.ndar
     Returns
     -------
     X : ndarray of shape (n, 2)
+        The rows.
     y : ndarray of shape (n,)
         "outer" or "inner".
+
+    See Also
+    --------
+    two_gaussians : Two normal classes.
 
     Examples
     --------
@@ -348,8 +389,13 @@ def three_classes(n: int = 120, random_state: Any = 2) -> tuple[np.ndarray, np.n
     Returns
     -------
     X : ndarray of shape (3 n, 2)
+        The rows.
     y : ndarray of shape (3 n,)
         0, 1 or 2.
+
+    See Also
+    --------
+    two_gaussians : Two normal classes.
 
     Examples
     --------
@@ -376,6 +422,10 @@ class HalfPlane:
         Direction at a right angle to the line.
     offset : float
         Distance of the line from the origin.
+
+    See Also
+    --------
+    half_planes : Hypotheses that are half planes, and rows.
 
     Examples
     --------
@@ -408,10 +458,15 @@ def half_planes(
     Returns
     -------
     X : ndarray of shape (n, 2)
+        The rows.
     y : ndarray of shape (n,)
         "+" or "-", by one of the half-planes.
     hypotheses : list of HalfPlane
         Functions of X that return labels.
+
+    See Also
+    --------
+    three_classes : Three normal classes.
 
     Examples
     --------
@@ -444,7 +499,13 @@ def load_20newsgroups(path: Any, remove: str | Iterable[str] = ()) -> tuple[list
     Returns
     -------
     texts : list of str
+        The posts.
     groups : ndarray of str
+        Their groups.
+
+    See Also
+    --------
+    eight_mails : Eight mails of three words.
 
     Examples
     --------

@@ -71,6 +71,10 @@ def sigmoid(z: Any, derivative: bool = False) -> Any:
     float or ndarray
         As z.
 
+    See Also
+    --------
+    LogisticRegression : Log odds linear in the columns.
+
     Examples
     --------
     >>> from deciban import sigmoid

@@ -46,6 +46,28 @@ def log_loss(y: np.ndarray, log_proba: np.ndarray, w: np.ndarray | None = None, 
     """Mean of −log P(true class). A true class of probability 0 makes it ∞, unless log probabilities are cut off at
     `floor` (scikit-learn's is log 2.2e-16).
 
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The class codes, 0 to k − 1.
+    log_proba : array of shape (n, k)
+        The logarithms of the predicted probabilities.
+    w : array of shape (n,), or None
+        The weights of the rows.
+    floor : float
+        The least log probability that counts.
+
+    Returns
+    -------
+    float
+        The mean over the rows.
+
+    See Also
+    --------
+    brier : Squared errors of probabilities.
+
+    Examples
+    --------
     >>> y, log_proba = np.array([1]), np.array([[0.0, -np.inf]])
     >>> log_loss(y, log_proba), log_loss(y, log_proba, floor=-9)
     (inf, 9.0)
@@ -57,6 +79,22 @@ def log_loss(y: np.ndarray, log_proba: np.ndarray, w: np.ndarray | None = None, 
 def prior_log_loss(y: np.ndarray) -> float:
     """Log loss of always predicting the class frequencies.
 
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The class codes, 0 to k − 1.
+
+    Returns
+    -------
+    float
+        The mean over the rows.
+
+    See Also
+    --------
+    log_loss : Log loss of predictions.
+
+    Examples
+    --------
     >>> round(prior_log_loss(np.array([0, 1, 1, 1])), 4)
     0.5623
     """
@@ -66,8 +104,28 @@ def prior_log_loss(y: np.ndarray) -> float:
 
 
 def brier(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> float:
-    """Mean of Σ_c (P(c) − [c is true])², 0 … 2. (For two classes scikit-learn's is half of it.)
+    """Mean of Σ_c (P(c) − [c is true])², 0 … 2; for two classes scikit-learn's is half of it.
 
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The class codes, 0 to k − 1.
+    proba : array of shape (n, k)
+        The predicted probabilities.
+    w : array of shape (n,), or None
+        The weights of the rows.
+
+    Returns
+    -------
+    float
+        The mean over the rows.
+
+    See Also
+    --------
+    log_loss : Log loss of predictions.
+
+    Examples
+    --------
     >>> brier(np.array([0]), np.array([[0.0, 1.0]]))
     2.0
     """
@@ -78,6 +136,26 @@ def accuracy(y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None) -> f
     """Share of the rows whose most probable class (or largest log probability) is the true one; where m classes share
     the largest, a row counts 1/m if the true one is among them.
 
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The class codes, 0 to k − 1.
+    proba : array of shape (n, k)
+        The predicted probabilities.
+    w : array of shape (n,), or None
+        The weights of the rows.
+
+    Returns
+    -------
+    float
+        The mean over the rows.
+
+    See Also
+    --------
+    log_loss : Log loss of predictions.
+
+    Examples
+    --------
     >>> accuracy(np.array([0, 0]), np.array([[0.6, 0.4], [0.3, 0.7]])), accuracy(np.array([1]), np.array([[0.5, 0.5]]))
     (0.5, 0.5)
     """
@@ -99,11 +177,35 @@ def hits(y: np.ndarray, proba: np.ndarray) -> np.ndarray:
 def expected_calibration_error(
     y: np.ndarray, proba: np.ndarray, w: np.ndarray | None = None, bins: int = 15, equal_mass: bool = False
 ) -> float:
-    """Mean over rows of |share of hits − mean confidence| in the row's bin, of the most probable class.
+    """Mean over rows of `|share of hits − mean confidence|` in the row's bin, of the most probable class.
 
     Bins cut the confidence 0 … 1 into pieces of even width, or hold even numbers of rows (`equal_mass`; rows of one
     confidence stay together).
 
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The class codes, 0 to k − 1.
+    proba : array of shape (n, k)
+        The predicted probabilities.
+    w : array of shape (n,), or None
+        The weights of the rows.
+    bins : int
+        The number of bins.
+    equal_mass : bool
+        Whether bins have equal numbers of rows, not equal widths.
+
+    Returns
+    -------
+    float
+        The mean over the rows.
+
+    See Also
+    --------
+    brier : Squared errors of probabilities.
+
+    Examples
+    --------
     >>> proba = np.array([[0.9, 0.1]] * 10)
     >>> round(expected_calibration_error(np.array([0] * 7 + [1] * 3), proba), 4)
     0.2
@@ -118,8 +220,30 @@ def expected_calibration_error(
 
 
 def confusion(y: np.ndarray, decided: np.ndarray, k: int, w: np.ndarray | None = None) -> np.ndarray:
-    """How much weight of each true class (rows) was decided as each class (columns). (k, k)
+    """How much weight of each true class (rows) was decided as each class (columns).
 
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The class codes, 0 to k − 1.
+    decided : array of shape (n,)
+        The codes of the predicted classes.
+    k : int
+        The number of classes.
+    w : array of shape (n,), or None
+        The weights of the rows.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        The weight of the rows of each true class (rows) predicted as each class (columns).
+
+    See Also
+    --------
+    accuracy : Share of correct predictions.
+
+    Examples
+    --------
     >>> confusion(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
@@ -132,7 +256,7 @@ def fisher_ratio(X: Any, y: Any, w: Any) -> float | np.ndarray:
 
     Parameters
     ----------
-    X, y
+    X, y : rows and labels
         Rows (n, d) and their labels.
     w : array of shape (d,) or (pairs, d)
         A direction; or one for each pair of classes, as `coef_` of a `FisherDiscriminant`, which maximise the ratio.
@@ -141,6 +265,10 @@ def fisher_ratio(X: Any, y: Any, w: Any) -> float | np.ndarray:
     -------
     float or ndarray of shape (pairs,)
         Of two classes a number; of more, one for each pair of classes (1 : 0, 2 : 0, …, 2 : 1, …).
+
+    See Also
+    --------
+    accuracy : Share of correct predictions.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,6 +90,23 @@ def test_the_largest_of_a_column_equals_its_specification(build, cells):
     with using(build):
         assert ops.max_abs(np.array(cells)) == spec.largest(np.array(cells))
         assert ops.max_abs(np.array(cells)[::2]) == spec.largest(np.array(cells)[::2])
+
+
+@every_build
+@pytest.mark.parametrize("size", [0, 1, 3, 8, 17, 40, 1029])
+def test_what_is_not_finite_is_found_wherever_it_is(build, size):
+    cells = np.random.default_rng(0).uniform(-1, 1, size) * 1e308  # whose sum overflows
+    cells[::2] = np.abs(cells[::2])
+    with using(build):
+        assert ops.all_finite(cells)
+        for at in range(min(size, 40)):
+            for wrong in (np.nan, np.inf, -np.inf):
+                other = cells.copy()
+                other[at] = wrong
+                single = (other / 1e300).astype(np.float32)
+                forms = other, other.reshape(1, -1), np.asfortranarray(np.tile(other, (3, 1))), single
+                assert not any(map(ops.all_finite, forms))
+                assert ops.all_finite(other[at + 1 :: 2])
 
 
 @every_build

@@ -56,7 +56,7 @@ TallyKernels tally_kernels() {
       CellTallies<std::int64_t>{least<std::int64_t>},
       ColumnCopies<double>{in_rows<Apart<double>, double>},
       ColumnCopies<float>{in_rows<Apart<float>, float>},
-      WeightTallies{.weights = weights, .largest = largest},
+      WeightTallies{.weights = weights, .largest = largest, .all_finite = all_finite},
   };
 }
 

@@ -87,6 +87,20 @@ inline double largest(const double* values, Size size) {
   return out;
 }
 
+// Whether all values are finite: v − v is 0, and NaN of what is not.
+inline bool all_finite(const double* values, Size size) {
+  vec rest = all(0.0);
+  Size p = 0;
+  for (; p + lanes <= size; p += lanes) {
+    const vec v = load(values + p);
+    rest += v - v;
+  }
+  double out = 0.0;
+  for (Size l = 0; l < lanes; ++l) out += rest[l];
+  for (; p < size; ++p) out += values[p] - values[p];
+  return out == 0.0;
+}
+
 // The least stored value; NaN never is.
 template <class T>
 double least(const T* values, Size size) {

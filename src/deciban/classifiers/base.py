@@ -283,15 +283,54 @@ class Classifier(ClassifierMixin, BaseEstimator):
     # predictions
 
     def predict_proba(self, X, *, priors=None) -> np.ndarray:
-        """P(class | x), (n, k); `priors` replaces the learned class priors for this call."""
+        """P(class | x), (n, k); `priors` replaces the learned class priors for this call.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The probabilities, in the order of `classes_`.
+        """
         return self._posterior(priors).proba(X)
 
     def predict_log_proba(self, X, *, priors=None) -> np.ndarray:
-        """log P(class | x), (n, k)."""
+        """log P(class | x), (n, k).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The logarithms of the probabilities, in the order of `classes_`.
+        """
         return self._posterior(priors).log_proba(X)
 
     def predict(self, X, *, priors=None) -> np.ndarray:
-        """The most probable class of each row."""
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            A label for each row.
+        """
         return self._posterior(priors).labels(X)
 
     def predict_set(self, X, coverage=0.9, by_class=False, calibration=None, learned=False) -> np.ndarray:
@@ -344,7 +383,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        by_class, calibration, learned
+        by_class, calibration, learned : see `predict_set`
             As in `predict_set`.
 
         Returns
@@ -389,12 +428,43 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return RowScorer(self, columns)
 
     def log_odds(self, X, *, against=None, priors=None) -> np.ndarray:
-        """log of P(class | x) over P(all others | x), or over P(against | x), (n, k)."""
+        """log of P(class | x) over P(all others | x), or over P(against | x), (n, k).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        against : label or None
+            The class to compare with; None: all other classes together.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The log odds of each class.
+        """
         return self._posterior(priors).log_odds(X, against)
 
     def odds(self, X, against=None, priors=None) -> np.ndarray:
         """P(class | x) over P(all others | x), or over P(against | x), (n, k).
 
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        against : label or None
+            The class to compare with; None: all other classes together.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The odds of each class.
+
+        Examples
+        --------
         >>> from deciban import BernoulliNB
         >>> model = BernoulliNB.from_parameters([[0.4], [0.1]], classes=["spam", "ham"])
         >>> model.odds([[1]], priors={"spam": 0.2, "ham": 0.8}).round(3).tolist()  # 4 · 1/4 for spam
@@ -410,7 +480,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : rows, labels and weights
             Rows, their labels (one class is enough) and weights, which count like repetitions.
         gradient : bool
             Whether to return the derivatives too, where they have a closed form.
@@ -453,17 +523,51 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return codes, inputs.weights(sample_weight, codes)
 
     def decibans(self, X, *, against=None, priors=None) -> np.ndarray:
-        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1."""
+        """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        against : label or None
+            The class to compare with; None: all other classes together.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The evidence for each class.
+        """
         return self.log_odds(X, against=against, priors=priors) * decision.DECIBAN
 
     def decide(self, X, costs=None, reject=None, priors=None, thresholds=None, rejected=None) -> np.ndarray:
-        """The class of least expected cost for each row, or `rejected` where it is better to abstain. (n,)
+        """The class of least expected cost for each row, or `rejected` where it is better to abstain.
 
-        costs: (k, k) as costs[true, decided], or by label, {(true, decided): cost} or {true: {decided: cost}}; by
-        default 1 for an error and 0 for a correct decision. reject: the cost of abstaining (None: never abstain).
-        thresholds: the least posterior of the chosen class, one number, one for each of `classes_`, or by label; below
-        it the decision is `rejected` too. priors: as in `predict`; "uniform" decides by maximum likelihood.
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        costs : array of shape (k, k), or mapping, or None
+            `costs[true, decided]`, or by label, {(true, decided): cost} or {true: {decided: cost}}; None: 1 for an
+            error and 0 for a correct decision.
+        reject : float or None
+            The cost of abstaining; None: never abstain.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model; "uniform" decides by maximum likelihood.
+        thresholds : float, sequence, mapping by class, or None
+            The least posterior of the chosen class, one number, one for each of `classes_`, or by label; below it
+            the decision is `rejected`, too.
+        rejected : object
+            What stands for abstaining.
 
+        Returns
+        -------
+        ndarray of shape (n,)
+            A label for each row, or `rejected`.
+
+        Examples
+        --------
         >>> from deciban import GaussianNB
         >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], [0, 0, 1, 1])
         >>> model.decide([[1.0], [2.6]], thresholds={1: 0.9}, rejected=-1).tolist()
@@ -486,8 +590,26 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return posterior.output(X).send_labels(answers[decided])
 
     def likelihood_ratio(self, X, of, against, *, log: bool = False) -> np.ndarray:
-        """p(x | of) / p(x | against) of two classes, or its logarithm: posterior odds over prior odds. (n,)
+        """p(x | of) / p(x | against) of two classes, or its logarithm: posterior odds over prior odds.
 
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        of : label
+            The class in the numerator.
+        against : label
+            The class in the denominator.
+        log : bool
+            Whether the logarithm is returned.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The ratio of each row.
+
+        Examples
+        --------
         >>> from deciban import GaussianNB
         >>> model = GaussianNB(priors=[0.9, 0.1]).fit([[0.0], [2.0], [3.0], [5.0]], ["a", "a", "b", "b"])
         >>> model.likelihood_ratio([[2.5], [4.0]], "b", "a").round(3).tolist()
@@ -505,6 +627,22 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Estimate the class priors of unlabelled rows X, where p(x | class) is as in training but class frequencies
         differ: EM until no prior changes by more than `tol` in a step. A class of prior 0 keeps it.
 
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        tol : float
+            The change of a prior in a step at which EM stops.
+        max_iter : int
+            The largest number of steps.
+
+        Returns
+        -------
+        AdaptedPriors
+            The priors, and a function that gives posteriors by them.
+
+        Examples
+        --------
         >>> from deciban import GaussianNB
         >>> model = GaussianNB().fit([[0.0], [2.0], [3.0], [5.0]], ["a", "a", "b", "b"])
         >>> priors, posterior = model.adapt_priors([[0.5], [1.0], [1.5], [4.0]])
@@ -553,6 +691,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         Explanation, or Working for form="fractions"
+            The evidence of each row; it prints, and `plot`, `to_frame` and `to_dict` have it in other forms.
 
         Examples
         --------
@@ -599,7 +738,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         ----------
         X : frame, array or sequence of rows
             The rows.
-        level, error, training
+        level, error, training : see `explain`
             As in `explain`.
         priors : sequence, mapping by class, "uniform" or None
             Class priors instead of those of the model.
@@ -616,7 +755,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         >>> model.predict_proba([[2.0]]).round(2).tolist()
         [[0.82, 0.18]]
         >>> model.predict_interval([[2.0]], level=0.5).round(2).tolist()
-        [[[0.47, 0.96], [0.04, 0.53]]]
+        [[[0.46, 0.96], [0.04, 0.54]]]
         """
         width, posterior = interval_width(level), self._posterior(priors)
         errors, x = self._errors(X, posterior, check_kind(error), training, priors is not None)
@@ -694,14 +833,37 @@ class Classifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Learn from data of any size, in batches: the same model as `fit` on all rows.
 
-        data: a path, glob or folder (Parquet, CSV, Feather, JSON), an Arrow dataset, reader or table, a frame,
-        an iterator of frames, a Dask or a Spark DataFrame. target: the column of the classes; features: the columns to
-        learn from, by default all others; sample_weight: the column of the weights. checkpoint: a file that stores
-        the progress of reading files; a job that was killed resumes from it, with the same bits as result. progress:
-        True shows rows/s and the time left; or a function of (rows so far, share of all or None). header, delimiter: of
-        CSV files, where they are not recognised: the line with the column names (the first is 1; False: there is none,
-        the columns are x0, x1, …), and the separator of cells.
+        Parameters
+        ----------
+        data : path, frame, dataset, reader, iterator of frames, Dask or Spark DataFrame
+            A path, glob or folder (Parquet, CSV, Feather, JSON), an Arrow dataset, reader or table, a frame, an
+            iterator of frames, a Dask or a Spark DataFrame.
+        target : str
+            The column of the classes.
+        features : str, sequence of str, or None
+            The columns to learn from; None: all others.
+        engine : engine or None
+            What reads and adds up the data; None: selected by the type of the data.
+        sample_weight : str or None
+            The column of the weights.
+        checkpoint : path or None
+            A file that stores the progress of reading files; a job that was killed resumes from it, with the same
+            bits as result.
+        progress : bool, function or None
+            True shows rows/s and the time left; or a function of (rows so far, share of all or None).
+        header : int, False or None
+            Of CSV files, where it is not recognised: the line with the column names (the first is 1; False: there
+            is none, the columns are x0, x1, …).
+        delimiter : str or None
+            Of CSV files, where it is not recognised: the separator of cells.
 
+        Returns
+        -------
+        self
+            The fitted model.
+
+        Examples
+        --------
         >>> import pyarrow as pa
         >>> from deciban import MixedNB
         >>> rows = pa.table({"sky": ["grey", "blue", "grey"], "label": ["rain", "sun", "rain"]})
@@ -741,12 +903,37 @@ class Classifier(ClassifierMixin, BaseEstimator):
     ) -> Any:
         """The rows with `predicted` and the probability of each class (`p_…`) appended, in the type of the data.
 
-        Predictions for a path are written to a file `out`, those for a folder or a glob to a folder `out`; its path is
-        returned. A frame gives a frame, a LazyFrame or a DuckDB relation the same type, an Arrow stream or dataset a
-        reader of batches, an iterator of frames an iterator of frames; Dask and Spark frames give lazy ones. priors: as
-        in `predict`; features: the columns to read, where the model was learned from an array; header, delimiter: see
-        `fit_on`.
+        A frame gives a frame, a LazyFrame or a DuckDB relation the same type, an Arrow stream or dataset a reader of
+        batches, an iterator of frames an iterator of frames; Dask and Spark frames give lazy ones.
 
+        Parameters
+        ----------
+        data : path, frame, dataset, reader, iterator of frames, Dask or Spark DataFrame
+            A path, glob or folder (Parquet, CSV, Feather, JSON), an Arrow dataset, reader or table, a frame, an
+            iterator of frames, a Dask or a Spark DataFrame.
+        out : path or None
+            The file, or for a folder or a glob the folder, that predictions for a path are written to.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+        features : str, sequence of str, or None
+            The columns to read, where the model was learned from an array.
+        engine : engine or None
+            What reads and adds up the data; None: selected by the type of the data.
+        progress : bool, function or None
+            True shows rows/s and the time left; or a function of (rows so far, share of all or None).
+        header : int, False or None
+            Of CSV files, where it is not recognised: the line with the column names (the first is 1; False: there
+            is none, the columns are x0, x1, …).
+        delimiter : str or None
+            Of CSV files, where it is not recognised: the separator of cells.
+
+        Returns
+        -------
+        path, or data of the type of `data`
+            The path of the file or folder, or the rows with predictions.
+
+        Examples
+        --------
         >>> import pyarrow as pa
         >>> from deciban import GaussianNB
         >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
@@ -997,7 +1184,22 @@ class Generative(Classifier):
     # learning
 
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Learn from rows X (n, d) with labels y; weights count like repetitions. An earlier fit is discarded."""
+        """Learn from rows X (n, d) with labels y; weights count like repetitions. An earlier fit is discarded.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
         self._validate_params()
         found = self._reader().training(X, y)
         classes, codes = inputs.labels(found.y, None)
@@ -1080,6 +1282,22 @@ class Generative(Classifier):
 
         New classes may occur at any time, unless the first call named all `classes`. (Classifiers that scikit-learn has
         too need `classes` in the first call, as there, or a `fit` before it.)
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        classes : sequence of labels, or None
+            All classes that may occur, in the first call.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The same model, with these rows.
         """
         self._validate_params()
         self._check_updatable()
@@ -1135,12 +1353,13 @@ class Generative(Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : rows, labels and weights
             Rows that were learned, with the labels and weights they were learned with.
 
         Returns
         -------
         self
+            The same model.
 
         Raises
         ------
@@ -1360,16 +1579,54 @@ class Generative(Classifier):
         )  # fmt: skip
 
     def predict_joint_log_proba(self, X, *, priors=None) -> np.ndarray:
-        """log P(x, class), (n, k)."""
+        """log P(x, class), (n, k).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The log joint densities, in the order of `classes_`.
+        """
         return self._posterior(priors).log_joint(X)
 
     def score_samples(self, X, *, priors=None) -> np.ndarray:
-        """log p(x), (n,)."""
+        """log p(x), (n,).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The log density of each row.
+        """
         return self._posterior(priors).log_density(X)
 
     def class_log_likelihood(self, X) -> np.ndarray:
         """log p(x | class), (n, k): of each class, the log density (of nominal cells and counts: probability) of a row.
 
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The log densities, in the order of `classes_`.
+
+        Examples
+        --------
         >>> from deciban import GaussianNB
         >>> model = GaussianNB.from_parameters(theta=[[73.0], [74.6]], var=[[38.4], [62.4]], classes=["yes", "no"])
         >>> np.exp(model.class_log_likelihood([[66.0]])).round(4).tolist()  # in the order of `classes_`
@@ -1411,6 +1668,18 @@ class Generative(Classifier):
 
         Of coded columns, X is a frame of the columns that the model uses: a category is the level of the largest of its
         drawn indicators.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of rows.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        X, y : rows and labels
+            Rows, as a frame or an array as in training, and their labels.
         """
         state = self._fitted_state()
         coding = state.reader.coding
@@ -1494,7 +1763,7 @@ class Generative(Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : rows, labels and weights
             Rows among those that were learned, with the labels and weights they were learned with.
         priors : sequence, mapping by class, "uniform" or None
             Class priors instead of those of the model, as in `predict_proba`.
@@ -1597,6 +1866,13 @@ class Generative(Classifier):
         """For each class a model of that class (True) against all others (False), from the same tally, without
         learning again: the models of fits to two classes. What was chosen before the tally (cuts) stays.
 
+        Returns
+        -------
+        OneVsRest
+            The models by class; `predict` and `predict_proba` ask all of them.
+
+        Examples
+        --------
         >>> from deciban import GaussianNB
         >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0], [8.0], [9.0]], ["a", "a", "b", "b", "c", "c"])
         >>> rest = model.one_vs_rest()
@@ -1749,14 +2025,36 @@ class OneVsRest(Mapping):
         return f"OneVsRest({format_list(self._models, quote='')})"
 
     def predict_proba(self, X) -> np.ndarray:
-        """P(class | x), (n, k)."""
+        """P(class | x), (n, k).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The probabilities, in the order of `classes_`.
+        """
         each = [np.asarray(inputs.to_numpy(model.predict_proba(X)))[:, 1] for model in self.values()]
         out = np.stack(each, axis=1)
         total = out.sum(axis=1, keepdims=True)
         return np.divide(out, total, out=np.full_like(out, 1.0 / len(self)), where=total > 0)
 
     def predict(self, X) -> np.ndarray:
-        """The class of the most probable model of each row, (n,)."""
+        """The class of the most probable model of each row, (n,).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            A label for each row.
+        """
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 

@@ -137,6 +137,11 @@ class BayesNet(StructuredNB):
     settled_ : bool
         Whether learned cuts stay as they are when rows are added or removed.
 
+    See Also
+    --------
+    TreeAugmentedNB : Each column depends on one other.
+    KDependenceBayes : Each column depends on up to k others.
+
     Examples
     --------
     >>> import pandas as pd
@@ -200,6 +205,20 @@ class BayesNet(StructuredNB):
     def from_bif(cls, path: str | PathLike, *, target: str | None = None) -> Self:
         """The network in a BIF file. With a `target`, `predict` and related methods predict that node.
 
+        Parameters
+        ----------
+        path : path
+            The file.
+        target : str or None
+            The node that `predict` and related methods predict.
+
+        Returns
+        -------
+        BayesNet
+            The network.
+
+        Examples
+        --------
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "wet.bif"
         >>> _ = path.write_text('''
@@ -240,6 +259,28 @@ class BayesNet(StructuredNB):
         `prior` rows, spread evenly over its cells, are added to every table. 0: tables are the relative frequencies
         (maximum likelihood), uniform for a combination of the parents' levels that no row has.
 
+        Parameters
+        ----------
+        edges : pairs of names
+            (parent, child) of each edge.
+        rows : frame, mapping of cells by name, or None
+            The rows that tables are learned from.
+        levels : mapping or None
+            The levels of each node.
+        tables : mapping or None
+            tables[node][level of its first parent, …, own level], parents in the order of the edges.
+        prior : float
+            Rows that are added to every table, spread evenly over its cells.
+        target : str or None
+            The node that `predict` and related methods predict.
+
+        Returns
+        -------
+        BayesNet
+            The network.
+
+        Examples
+        --------
         >>> coin = BayesNet.from_edges([], levels={"side": ["heads", "tails"]}, tables={"side": [0.5, 0.5]})
         >>> coin.query("side")["heads"]
         np.float64(0.5)
@@ -319,7 +360,20 @@ class BayesNet(StructuredNB):
 
     def query(self, targets: Any, evidence: Mapping | None = None) -> QueryResult:
         """P(targets | evidence), exactly: a table of the targets' levels together. `targets` is a name or several,
-        `evidence` has levels by name; a number is read as its interval in a column of numbers."""
+        `evidence` has levels by name; a number is read as its interval in a column of numbers.
+
+        Parameters
+        ----------
+        targets : name, or sequence of names
+            The nodes that are asked about.
+        evidence : mapping or None
+            Levels by name; a number is read as its interval in a column of numbers.
+
+        Returns
+        -------
+        QueryResult
+            The probability of each combination of levels; it prints as a table.
+        """
         network, reads = self.network_, self._readers()
         given = {}
         for name, level in (evidence or {}).items():
@@ -332,6 +386,18 @@ class BayesNet(StructuredNB):
         """P(node | its parents) of the network: a row for each combination of the parents' levels, a column for each
         level of the node. It prints as a table; `to_frame()` is a frame, `to_dict()` has plain lists.
 
+        Parameters
+        ----------
+        node : name
+            The node.
+
+        Returns
+        -------
+        ConditionalTable
+            The table.
+
+        Examples
+        --------
         >>> rows = {"play": ["no", "no", "yes", "yes"], "wind": ["weak", "strong", "weak", "weak"]}
         >>> print(BayesNet.from_edges([("play", "wind")], rows, prior=0).table("wind"))
         P(wind | play)
@@ -353,13 +419,39 @@ class BayesNet(StructuredNB):
     def log_density(self, rows: Any) -> np.ndarray:
         """log P(row), (n,): a frame with nodes as columns (the class too), or an array with one column per node.
         Missing cells and columns are summed out (a missing cell is a level where the column has one for it); a number
-        is read as its interval."""
+        is read as its interval.
+
+        Parameters
+        ----------
+        rows : frame or array
+            A column for each node.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The log probability of each row.
+        """
         network = self.network_
         return network.log_joint(coded(network, rows, self._readers()))
 
     def sample(self, n_samples: int = 1, random_state=None, *, library: str | None = None) -> Any:
         """Draw rows. Of a classifier: (X, y), X as in training. Of a network without a class: an array (n, nodes) of
-        levels; with `library`, a frame of "pandas", "polars" or "pyarrow"."""
+        levels; with `library`, a frame of "pandas", "polars" or "pyarrow".
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of rows.
+        random_state : int, generator or None
+            The seed of the random numbers.
+        library : "pandas", "polars", "pyarrow" or None
+            The library of the frame of a network without a class; None: an array.
+
+        Returns
+        -------
+        X, y : rows and labels
+            Rows, as a frame or an array as in training, and their labels.
+        """
         if "_given" not in self.__dict__:
             return super().sample(n_samples, random_state)
         rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
@@ -375,7 +467,13 @@ class BayesNet(StructuredNB):
         return ModelGraph.from_network(self.network_, target)
 
     def to_bif(self, path: str | PathLike) -> None:
-        """Write the network as BIF; `from_bif` reads the same bits. Levels become texts."""
+        """Write the network as BIF; `from_bif` reads the same bits. Levels become texts.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        """
         text = bif.dump(self.network_).encode()
         atomic.atomic_write(path, lambda file: file.write(text))
 

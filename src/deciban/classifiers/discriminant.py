@@ -84,7 +84,7 @@ class DiscriminantAnalysis(CodedColumns, Generative):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings
@@ -128,7 +128,24 @@ class DiscriminantAnalysis(CodedColumns, Generative):
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows: the same state as one `fit` on all of them. New classes may occur at any time, unless
         the first call named all `classes`. Rows with missing cells are left out of means and covariances, with a
-        warning: EM needs all rows at once."""
+        warning: EM needs all rows at once.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        classes : sequence of labels, or None
+            All classes that may occur, in the first call.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The same model, with these rows.
+        """
         before = left_out(self._state.tally) if self.__sklearn_is_fitted__() else 0.0
         super().partial_fit(X, y, classes, sample_weight)
         warn_of_incomplete(left_out(self._state.tally) - before, self._state)
@@ -142,7 +159,18 @@ class DiscriminantAnalysis(CodedColumns, Generative):
             )
 
     def decision_function(self, X) -> np.ndarray:
-        """Log joints up to a term that all classes share, (n, k); for two classes their difference (n,)."""
+        """Log joints up to a term that all classes share, (n, k); for two classes their difference (n,).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k), or (n,) for two classes
+            The scores.
+        """
         posterior = self._posterior()
         scores = posterior.joint_scores(X)
         scores = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores + self._offset(X)
@@ -162,6 +190,18 @@ class DiscriminantAnalysis(CodedColumns, Generative):
         −½ log det Σ_y − ½ (x − μ_y)ᵀ Σ_y⁻¹ (x − μ_y) + log P(y). `estimate="bayes"`: log P(x, y). Fisher's rule: the
         coupled scores of all pairs, plus log P(y).
 
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The scores, in the order of `classes_`.
+
+        Examples
+        --------
         >>> from deciban import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
         >>> X, y = [[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1]
         >>> LinearDiscriminantAnalysis().fit(X, y).discriminant_scores([[3.0]]).round(3).tolist()
@@ -430,6 +470,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    QuadraticDiscriminantAnalysis : Normal classes, each with its covariance.
+    FisherDiscriminant : Fisher's direction, without normal densities.
+    LogisticRegression : Log odds linear in the columns.
+
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
@@ -510,7 +556,18 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return most if self.n_components is None else self.n_components
 
     def transform(self, X) -> np.ndarray:
-        """X in the directions that separate the classes best, (n, n_components)."""
+        """X in the directions that separate the classes best, (n, n_components).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, components)
+            The rows in the discriminant directions.
+        """
         state = self._fitted_state()
         scalings = self._axes().scalings[:, : self._n_features_out]
         out = cells(state.reader.read(X, "transform")) @ scalings
@@ -540,8 +597,19 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return np.ascontiguousarray(coef), bias
 
     def decision_function(self, X) -> np.ndarray:
-        """x · coef_ + intercept_: (n, k), or (n,) for two classes. Of more than two classes they are the
-        `discriminant_scores`, with solver="svd" less a term that all classes share: scores about the overall mean."""
+        """`x · coef_ + intercept_`: (n, k), or (n,) for two classes. Of more than two classes they are the
+        `discriminant_scores`, with solver="svd" less a term that all classes share: scores about the overall mean.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k), or (n,) for two classes
+            The scores.
+        """
         if self.solver != "svd":
             return super().decision_function(X)
         posterior = self._posterior()
@@ -739,6 +807,12 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    LinearDiscriminantAnalysis : Normal classes with one covariance.
+    RegularizedDiscriminantAnalysis : Between the two discriminant analyses.
+    GaussianNB : Normal columns.
+
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
@@ -935,6 +1009,11 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    LinearDiscriminantAnalysis : Normal classes with one covariance.
+    QuadraticDiscriminantAnalysis : Normal classes, each with its covariance.
+
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
@@ -1053,6 +1132,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    LinearDiscriminantAnalysis : Normal classes with one covariance.
+
     Notes
     -----
     In a frame with categories or texts, every level but the first is a column of 0 and 1, and so is True of truth
@@ -1108,7 +1191,18 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         return most if self.n_components is None else self.n_components
 
     def transform(self, X) -> np.ndarray:
-        """X along the leading axes of the generalised eigenproblem, (n, n_components)."""
+        """X along the leading axes of the generalised eigenproblem, (n, n_components).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, components)
+            The rows in the discriminant directions.
+        """
         state = self._fitted_state()
         out = cells(state.reader.read(X, "transform")) @ state.params.axes(self._n_features_out)
         return state.reader.output(X).send(out)

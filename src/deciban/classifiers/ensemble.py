@@ -211,6 +211,7 @@ class Ensemble(Classifier):
         Returns
         -------
         self
+            The same model.
         """
         self._validate_params()
         with self._unchanged_on_failure():
@@ -239,7 +240,24 @@ class Ensemble(Classifier):
     @if_updatable
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows: the same as one `fit` on all of them, where that holds for the models. The first call
-        names all `classes`. weights="evidence" are computed again from the tallies."""
+        names all `classes`. weights="evidence" are computed again from the tallies.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        classes : sequence of labels, or None
+            All classes that may occur, in the first call.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The same model, with these rows.
+        """
         self._validate_params()
         with self._unchanged_on_failure():
             first = not self.__sklearn_is_fitted__()
@@ -260,7 +278,22 @@ class Ensemble(Classifier):
 
     @if_updatable
     def forget(self, X, y, sample_weight=None) -> Self:
-        """Remove rows that were learned from every model; the weights are computed again."""
+        """Remove rows that were learned from every model; the weights are computed again.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The same model, without these rows.
+        """
         self._check_is_fitted()
         with self._unchanged_on_failure():
             more = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -343,12 +376,13 @@ class Ensemble(Classifier):
             Class priors of all models.
         form : "decibans"
             A mean of models is no product of fractions, so that there is no other form; one of `models_` may have it.
-        error, level, training
+        error, level, training : see `explain`
             A mean of models has no standard errors; one of `models_` may have them.
 
         Returns
         -------
         Explanation
+            The evidence of each row.
         """
         more = {"error": error, "level": level, "training": training}
         return super().explain(X, of=of, against=against, priors=priors, form=form, **more)
@@ -372,7 +406,24 @@ class Ensemble(Classifier):
 
     @if_all_have("leave_one_out")
     def leave_one_out(self, X, y, sample_weight=None, *, priors=None) -> np.ndarray:
-        """log P(class | x) of each row, (n, k), by the models without that row; the weights of the models are kept."""
+        """log P(class | x) of each row, (n, k), by the models without that row; the weights of the models are kept.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The log probabilities, in the order of `classes_`.
+        """
         self._check_is_fitted()
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
         priors = self.priors if priors is None else priors
@@ -383,7 +434,20 @@ class Ensemble(Classifier):
 
     @if_all_have("sample")
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
-        """Draw rows and their labels, (X, y), each from a model drawn by its weight; in the order of the models."""
+        """Draw rows and their labels, (X, y), each from a model drawn by its weight; in the order of the models.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of rows.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        X, y : rows and labels
+            Rows, as a frame or an array as in training, and their labels.
+        """
         self._check_is_fitted()
         source = check_random_state(random_state)
         counts = source.multinomial(n_samples, self.weights_ / self.weights_.sum())
@@ -458,7 +522,18 @@ class Ensemble(Classifier):
         ]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name; `deep`: with the models and their settings, as `name` and `name__setting`."""
+        """The settings by name; `deep`: with the models and their settings, as `name` and `name__setting`.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether the models and their settings are included.
+
+        Returns
+        -------
+        dict
+            The settings.
+        """
         out = super().get_params(deep=False)
         for name, model in self._given_models() if deep else ():
             settings = Member.of(name, model).settings()
@@ -468,7 +543,18 @@ class Ensemble(Classifier):
         return out
 
     def set_params(self, **params: Any) -> Self:
-        """Change settings: of the ensemble, a model by its name, or a setting of a model as `name__setting`."""
+        """Change settings: of the ensemble, a model by its name, or a setting of a model as `name__setting`.
+
+        Parameters
+        ----------
+        **params : object
+            The settings by name.
+
+        Returns
+        -------
+        self
+            The same model.
+        """
         if "models" in params:
             self.models = params.pop("models")
         names = [name for name, _ in self._given_models()]

@@ -139,7 +139,22 @@ class LinearUnit(ClassifierMixin, BaseEstimator):
     # learning
 
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Learn from rows X (n, d) with labels y; weights multiply the errors of rows. An earlier fit is discarded."""
+        """Learn from rows X (n, d) with labels y; weights multiply the errors of rows. An earlier fit is discarded.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
         self._validate_params()
         reader, classes, table = self._read(X, y, sample_weight, True, None)
         if len(classes) < 2:
@@ -163,7 +178,24 @@ class LinearUnit(ClassifierMixin, BaseEstimator):
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows by the online rule, one pass in their order. The first call names all `classes`. With
-        history=True, each call adds one entry to `history_`."""
+        history=True, each call adds one entry to `history_`.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        classes : sequence of labels, or None
+            All classes that may occur, in the first call.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The same model, with these rows.
+        """
         self._validate_params()
         with locked(self):
             first = "coef_" not in self.__dict__
@@ -183,7 +215,22 @@ class LinearUnit(ClassifierMixin, BaseEstimator):
         return self
 
     def objective(self, X, y, sample_weight=None) -> ResponseLoss:
-        """The function that the rules minimise for these rows: `slope(w)` is its value and gradient."""
+        """The function that the rules minimise for these rows: `slope(w)` is its value and gradient.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        float
+            The objective of these rows at the coefficients of the model.
+        """
         return ResponseLoss.of(self._read(X, y, sample_weight, True, None)[2], self.fit_intercept, self._response)
 
     def _read(
@@ -236,18 +283,51 @@ class LinearUnit(ClassifierMixin, BaseEstimator):
         return scores
 
     def response(self, X) -> np.ndarray:
-        """h(x), which learning compares with 0 and 1: of the second of two classes (n,), or of each class (n, k)."""
+        """h(x), which learning compares with 0 and 1: of the second of two classes (n,), or of each class (n, k).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k), or (n,) for two classes
+            The linear response.
+        """
         h = self._response.of(self._scores(X))
         return h[:, 0] if h.shape[1] == 1 else h
 
     def decision_function(self, X) -> np.ndarray:
         """The score of the second of two classes, less the border between them, so that its sign decides, (n,); or the
-        score of each class (n, k)."""
+        score of each class (n, k).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k), or (n,) for two classes
+            The scores.
+        """
         scores = self._scores(X)
         return scores[:, 0] - self._border if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:
-        """The class of the larger score."""
+        """The class of the larger score.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            A label for each row.
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
 
@@ -281,7 +361,7 @@ class LeastSquaresClassifier(LinearUnit):
         "exact": the minimum in one step. "gradient": θ ← θ + α Σ (y − θ·x) x over all rows. "online": row by row, in
         their order.
     learning_rate : float or None
-        α of "gradient" and "online". None: 1 / Σ |x|² and 1 / the largest |x|², with which they do not diverge.
+        α of "gradient" and "online". None: `1 / Σ |x|²` and 1 / the largest `|x|²`, with which they do not diverge.
     init : array of shape (d + 1,) or (k, d + 1), or None
         Where the rules start: coefficients and then the intercept, for each class if there are more than two; (d,) or
         (k, d) without intercepts. None: zeros.
@@ -408,8 +488,8 @@ class Perceptron(LinearUnit):
     n_iter_ : int
         Number of passes.
     history_ : History
-        With history=True: coefficients, objective (the sum of |θ·x| over the rows in error), length of its gradient and
-        of the step, at the start and after each pass.
+        With history=True: coefficients, objective (the sum of `|θ·x|` over the rows in error), length of its gradient
+        and of the step, at the start and after each pass.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)

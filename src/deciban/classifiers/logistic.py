@@ -127,8 +127,8 @@ class LogisticRegression(Classifier):
         Has no effect, as in scikit-learn; see `deciban.threads`.
     learning_rate : float or None
         α of solver "online", and of "gradient" with line_search=False, where a step is α times the gradient of the
-        log-likelihood, a sum over rows. None: the other solvers choose their steps; "online" takes 1 / the largest |x|²
-        of the rows that it is given (1 counted for the intercept).
+        log-likelihood, a sum over rows. None: the other solvers choose their steps; "online" takes 1 / the largest
+        `|x|²` of the rows that it is given (1 counted for the intercept).
     line_search : bool
         False: solver "gradient" is θ ← θ + α ∇l, and "newton" θ ← θ − H⁻¹ ∇, as they are, from zeros or `init`. They
         may diverge: then there is a `ConvergenceWarning`, and `history_` shows how.
@@ -171,6 +171,11 @@ class LogisticRegression(Classifier):
     target_name_ : str
         Name of the labels (`y.name`, or the target of `fit_on`), if they had one.
 
+    See Also
+    --------
+    LinearDiscriminantAnalysis : A generative model with posteriors of the same form.
+    TextClassifier : Logistic regression of the words of texts.
+
     Notes
     -----
     A frame with categories, texts, truth values, dates, durations or missing cells is coded: each level but the most
@@ -178,11 +183,6 @@ class LogisticRegression(Classifier):
     where training had some. The penalty is on the coefficients of these columns divided by their standard deviations,
     while `coef_` is in the units of the data. A level that training did not have, and a missing cell of a column that
     had none, take the means of training: no evidence. Frames of complete numbers, and arrays, are used as they are.
-
-    See Also
-    --------
-    LinearDiscriminantAnalysis : A generative model with posteriors of the same form.
-    TextClassifier : Logistic regression of the words of texts.
 
     Examples
     --------
@@ -332,7 +332,7 @@ class LogisticRegression(Classifier):
             Class frequencies that the coefficients belong to, in the order of `classes`, which `priors=` in a
             prediction replaces; None: uniform.
         classes : sequence or None
-            The labels, in any order; None: 0, 1, …
+            The labels, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings
@@ -358,7 +358,22 @@ class LogisticRegression(Classifier):
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn from rows X (n, d) with labels y; weights count like repetitions. With warm_start=True the solver
-        starts from the coefficients of the last fit, which is discarded otherwise."""
+        starts from the coefficients of the last fit, which is discarded otherwise.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
         self._validate_params()
         self._learn(self._read_rows(X, y, sample_weight))
         return self
@@ -424,6 +439,22 @@ class LogisticRegression(Classifier):
         average of θ over all rows so far, and α is chosen by the lengths of the rows: they approach those of `fit` with
         the number of rows, but are not equal to them, least so where columns are far from 0 or have different units.
         The first call names all `classes`.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        classes : sequence of labels, or None
+            All classes that may occur, in the first call.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The same model, with these rows.
         """
         self._validate_params()
         with self._unchanged_on_failure():
@@ -461,6 +492,20 @@ class LogisticRegression(Classifier):
         Its value is Σ w · log loss, plus the penalty of the settings divided by C; with C=np.inf it is the negative log
         likelihood. Parameters are the coefficients of a score and its intercept, score after score.
 
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        Objective
+            Its methods take the parameters as one array.
+
         Examples
         --------
         >>> model = LogisticRegression().fit([[0.0], [1.0], [3.0]], [0, 1, 1])
@@ -476,11 +521,13 @@ class LogisticRegression(Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y : rows and labels
             Rows, labels and weights, as for `fit`.
         Cs : sequence of floats or None
             The inverse strengths. None: from a penalty that leaves nearly no coefficients, until a weaker one would
             change next to nothing.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
         held_out : "loo", "auto", int, array of shape (n,), splitter or None
             How the log loss of held-out rows is computed: approximate leave-one-out ("loo", L2 only), a number of
             folds, the fold of each row, a splitter of scikit-learn, or that of C="auto". None: it is not computed.
@@ -488,6 +535,7 @@ class LogisticRegression(Classifier):
         Returns
         -------
         Path
+            The fits, with coefficients and scores by C; it prints as a table, `plots.coefficient_path` draws it.
 
         Examples
         --------
@@ -522,18 +570,41 @@ class LogisticRegression(Classifier):
     # predictions
 
     def decision_function(self, X) -> np.ndarray:
-        """log odds of the second class (n,), or a score for each class (n, k)."""
+        """log odds of the second class (n,), or a score for each class (n, k).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k), or (n,) for two classes
+            The scores.
+        """
         return self._posterior().decision(X)
 
     def densify(self) -> Self:
-        """Store `coef_` as a dense array, as after a fit."""
+        """Store `coef_` as a dense array, as after a fit.
+
+        Returns
+        -------
+        self
+            The same model.
+        """
         self._check_fitted()
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
 
     def sparsify(self) -> Self:
-        """Store `coef_` as a sparse array, which is smaller if most coefficients are 0."""
+        """Store `coef_` as a sparse array, which is smaller if most coefficients are 0.
+
+        Returns
+        -------
+        self
+            The same model.
+        """
         self._check_fitted()
         self.coef_ = sparse.csr_array(self.coef_)
         return self
@@ -544,11 +615,17 @@ class LogisticRegression(Classifier):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            The rows.
         priors : sequence, mapping by class, "uniform" or None
             Class priors instead of the class frequencies of the training rows.
         posterior : "laplace" or None
             "laplace": the mean over the Laplace posterior of the coefficients, which is less certain far from the
             training rows. None: the probabilities of the fitted coefficients.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The probabilities, in the order of `classes_`.
 
         Examples
         --------
@@ -576,7 +653,20 @@ class LogisticRegression(Classifier):
         return value, {"coef": by_coef, **({"intercept": by_intercept} if self.fit_intercept else {})}
 
     def sample(self, X, random_state=None) -> np.ndarray:
-        """Draw a label for each row of X from P(class | x), (n,)."""
+        """Draw a label for each row of X from P(class | x), (n,).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The labels.
+        """
         rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
         below = np.cumsum(np.exp(plain_log_proba(self._posterior(), X)), axis=1)
         drawn = (rng.random((len(below), 1)) * below[:, -1:] >= below).sum(axis=1)
@@ -606,6 +696,7 @@ class LogisticRegression(Classifier):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            The rows.
         of : label, or one for each row
             The class that evidence is for; by default the most probable one of each row.
         against : label, or one for each row
@@ -629,6 +720,7 @@ class LogisticRegression(Classifier):
         Returns
         -------
         Explanation
+            The evidence of each row.
 
         Examples
         --------
@@ -681,6 +773,18 @@ class LogisticRegression(Classifier):
         """The coefficients with the class that they are for: `of`, one of two classes, by default the second of
         `classes_`. A `LinearPosterior`, as generative classifiers have.
 
+        Parameters
+        ----------
+        of : label or None
+            The one of two classes that coefficients are for; None: the second.
+
+        Returns
+        -------
+        LinearPosterior
+            Coefficients and intercepts.
+
+        Examples
+        --------
         >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["-", "-", "+", "+"])
         >>> model.coef_.round(3).tolist(), model.as_logistic(of="+").coef_.round(3).tolist()  # "+" sorts before "-"
         ([[-0.958]], [[0.958]])
@@ -709,7 +813,7 @@ class LogisticRegression(Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : rows, labels and weights
             Rows to compute it from, instead of the training rows. Needed if these are not available: they were too
             large to keep, or the model was fitted by `fit_on`, or comes from a file.
         level : float
@@ -724,6 +828,7 @@ class LogisticRegression(Classifier):
         Returns
         -------
         Summary
+            The table; it prints, and `to_frame` has it as a frame.
 
         Examples
         --------
@@ -762,12 +867,13 @@ class LogisticRegression(Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : rows, labels and weights
             Rows to check, instead of the training rows. The model need not be fitted then.
 
         Returns
         -------
         Separation
+            What separates the classes, if anything; it prints as text.
 
         Examples
         --------
@@ -803,7 +909,20 @@ class LogisticRegression(Classifier):
 
     def sample_coef(self, n_samples: int = 1, random_state=None) -> tuple[np.ndarray, np.ndarray]:
         """Draw coefficients from the Laplace posterior: (coef (n, 1 or k, d), intercept (n, 1 or k)), as `coef_` and
-        `intercept_`."""
+        `intercept_`.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of draws.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, …)
+            Coefficients and intercepts of each draw.
+        """
         posterior = self._laplace_posterior()
         rng = np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
         coef, bias = self._parameters()

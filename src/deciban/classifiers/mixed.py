@@ -20,10 +20,12 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from deciban.classifiers.base import CLASS_WEIGHT, COLUMNS, LEDGER, PRIORS, SAMPLE, Interval, StrOptions
 from deciban.classifiers.naive_bayes import WEIGHTS, NaiveBayes
 from deciban.composites.best_of import BestOf
+from deciban.composites.levels_and_words import LevelsAndWords
 from deciban.composites.product import Product
 from deciban.composites.subsets import SubsetAverage
 from deciban.data import frames
@@ -54,6 +56,7 @@ UNLIKE_INTERACTIONS: dict[str, tuple[Any, str, str]] = {
     "missing": ("ignore", "a missing cell is a level in all tables of its column", "leave out `missing`"),
     "unseen": ("ignore", "an unseen level is no evidence in any table", "leave out `unseen`"),
 }
+WORDS = "words"  # the family of texts, as `families` names it
 LEAST = 0.01  # least weight of the prior of a mean, in rows
 
 
@@ -67,9 +70,10 @@ class MixedNB(NaiveBayes):
     Parameters
     ----------
     families : "auto", a name, or {column: family}
-        "auto": text, booleans and categoricals are "categorical"; for a column of numbers the family is chosen by
-        held-out log loss. A name is the family of all columns of numbers. A mapping has families by name or as objects
-        such as `Categorical(alpha=0)`; columns that it leaves out are "auto". See `list_families`.
+        "auto": text, booleans and categoricals are "categorical", free text "words" (each word is evidence; not with
+        `average`, `interactions` and missing="average"); for a column of numbers the family is chosen by held-out log
+        loss. A name is the family of all columns of numbers. A mapping has families by name or as objects such as
+        `Categorical(alpha=0)`; columns that it leaves out are "auto". See `list_families`.
     alpha : "auto" or a number
         Pseudo-count of every level and of every cell of a histogram; where the family is chosen by the rows, also the
         weight of the prior of a mean, in rows. "auto": for each column, the value that maximises the likelihood of
@@ -142,6 +146,8 @@ class MixedNB(NaiveBayes):
     feature_weights_, class_feature_weights_, class_bias_, n_iter_
         Results of `weights="discriminative"`: weights of columns (d,), of columns by class (k, d), biases (k,),
         number of steps.
+    n_parameters_, n_parameters_joint_ : int
+        Number of free parameters, and that of a joint distribution without independent columns (where it is known).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
@@ -154,6 +160,12 @@ class MixedNB(NaiveBayes):
         Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    See Also
+    --------
+    GaussianNB : Normal columns.
+    TreeAugmentedNB : Each column depends on one other.
+    AutoClassifier : The best classifier, or a mix.
 
     Notes
     -----
@@ -239,7 +251,7 @@ class MixedNB(NaiveBayes):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         **settings
             Settings of the constructor.
 
@@ -271,7 +283,14 @@ class MixedNB(NaiveBayes):
 
     def _reader(self) -> ColumnReader:
         make = partial(schema_of, self.families, self.alpha, self.ddof, self.missing, self.unseen)
-        return ColumnReader("MixedNB", make, partial(is_named, self.families), self.columns == "strict")
+        named, strict = partial(is_named, self.families), self.columns == "strict"
+        words = partial(has_words, self.families) if self._reads_words else None
+        return ColumnReader("MixedNB", make, named, strict, has_words=words)
+
+    @property
+    def _reads_words(self) -> bool:
+        """Whether texts are evidence by their words."""
+        return self.interactions is None and self.average is None and self.missing != "average"
 
     def _spec(self) -> Spec:
         if self.interactions is not None:
@@ -289,7 +308,11 @@ class MixedNB(NaiveBayes):
                 "missing='average' fills in levels, which weights='discriminative' does not "
                 "support\n\nhint: with weights='discriminative' use missing='ignore' or 'informative'"
             )
-        family = partial(product_of, None if self.average is None else self.inclusion)
+        if not self._reads_words and isinstance(self.families, Mapping) and WORDS in self.families.values():
+            other = "missing='average'" if self.missing == "average" else "average='subsets'"
+            raise DataError(f"the family 'words' does not go with {other}\n\nhint: leave out one of them")
+        words = self.families if self._reads_words else None
+        family = partial(product_of, None if self.average is None else self.inclusion, words)
         return self._weighted_spec(
             family,
             Prior(self.priors, class_weight=self.class_weight),
@@ -406,7 +429,20 @@ class MixedNB(NaiveBayes):
         return {"alpha": {name: f.alpha for name, f in self.families_.items() if f.alpha is not None}}
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
-        """Draw rows and their labels: (X, y), where X is a frame or an array as in training."""
+        """Draw rows and their labels: (X, y), where X is a frame or an array as in training.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of rows.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        X, y : rows and labels
+            Rows, as a frame or an array as in training, and their labels.
+        """
         drawn, y = super().sample(n_samples, random_state)
         reader = self._fitted_state().reader
         schema = reader.schema
@@ -467,6 +503,8 @@ def family_of(column: Column, wanted: Any, columns: int, alpha: float | str, ddo
     if isinstance(wanted, str) and wanted == "auto":
         return nominal if column.levels is not None else choice(alpha, columns)
     known = {name: family for name, family in find().items() if family.columnwise}
+    if isinstance(wanted, str) and wanted == WORDS and column.levels is not None:
+        return nominal
     if isinstance(wanted, str) and wanted in known:
         own = {"categorical": nominal, "gaussian": Gaussian(ddof=ddof, each=True)}
         wanted = own.get(wanted) or known[wanted]()
@@ -474,7 +512,7 @@ def family_of(column: Column, wanted: Any, columns: int, alpha: float | str, ddo
     if not isinstance(wanted, Family) or not wanted.columnwise:
         raise DataError(
             f"column `{column.name}`: there is no family {wanted!r} for a single column\n\n"
-            f"hint: give the name of one of {sorted(known)}, or an object such as Gaussian(ddof=1)"
+            f"hint: give the name of one of {sorted([*known, WORDS])}, or an object such as Gaussian(ddof=1)"
         )
     if column.levels and wanted.block != "codes":
         raise DataError(
@@ -506,10 +544,30 @@ def is_named(families: Any, name: Any) -> bool:
     return isinstance(families, Mapping) and name in families
 
 
-def product_of(inclusion: Any, schema: Schema | None, known: Known) -> Product | SubsetAverage:
-    """The families of all columns; averaged over subsets if `inclusion` is given."""
+def has_words(families: Any, field: Field) -> bool:
+    """Whether a column may hold texts, of which the words are evidence: by the settings, or its levels."""
+    given = family_given(families, field.name)
+    if field.levels is None or not isinstance(given, str) or given not in ("auto", WORDS):
+        return False
+    return given == WORDS or field.may_be_texts
+
+
+def family_given(families: Any, name: Any) -> Any:
+    """What the settings say of a nominal column."""
+    return families.get(name, families.get(str(name), "auto")) if isinstance(families, Mapping) else "auto"
+
+
+def product_of(inclusion: Any, families: Any, schema: Schema | None, known: Known) -> Product | SubsetAverage:
+    """The families of all columns; averaged over subsets if `inclusion` is given. `families`: the setting; None: texts
+    are not read as words."""
     assert schema is not None
-    factors, columns = zip(*schema.groups, strict=True)
+    groups = schema.groups
+    if families is not None and known.parameters is None:
+        groups = [
+            (family if family is schema.gaps else with_words(family, [schema.fields[j] for j in at], families), at)
+            for family, at in groups
+        ]
+    factors, columns = zip(*groups, strict=True)
     product = Product(factors, columns, len(schema.fields), schema.gaps is not None, schema.reserve)
     if inclusion is None:
         return product
@@ -518,6 +576,20 @@ def product_of(inclusion: Any, schema: Schema | None, known: Known) -> Product |
     else:
         prior = (float(inclusion),) * len(schema.fields)
     return SubsetAverage(product, prior)
+
+
+def with_words(family: Any, fields: list[Field], families: Any) -> Any:
+    """The family of some columns, of which those that hold texts are read as words."""
+    texts = {c: field for c, field in enumerate(fields) if has_words(families, field)}
+    if not texts:
+        return family
+    forced = tuple(c for c, field in texts.items() if family_given(families, field.name) == WORDS)
+    return LevelsAndWords(family, {c: partial(counts_of_words, field) for c, field in texts.items()}, forced)
+
+
+def counts_of_words(field: Field) -> csr_array:
+    """How often each level has each word."""
+    return field.words.counts
 
 
 def check_subsets(inclusion: Any, alpha: float | str, classes: np.ndarray, reader: Any) -> None:

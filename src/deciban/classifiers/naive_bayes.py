@@ -201,7 +201,9 @@ class GaussianNB(CodedColumns, NaiveBayes):
     class_log_prior_ : ndarray of shape (k,)
         Its logarithm.
     theta_, var_ : ndarrays of shape (k, d)
-        Means and variances of each class and column; `means_` is `theta_`.
+        Means and variances of each class and column.
+    means_ : ndarray of shape (k, d)
+        The same as `theta_`, by the name that discriminants use.
     epsilon_ : float
         The amount added to the variances.
     evidence_ : float
@@ -225,6 +227,12 @@ class GaussianNB(CodedColumns, NaiveBayes):
         Whether updates still equal a refit: no row of the sample that the model keeps was lost to `forget`.
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
+
+    See Also
+    --------
+    MixedNB : A density for each column of a table of any type.
+    LinearDiscriminantAnalysis : Normal classes with one covariance.
+    QuadraticDiscriminantAnalysis : Normal classes, each with its covariance.
 
     Notes
     -----
@@ -293,7 +301,7 @@ class GaussianNB(CodedColumns, NaiveBayes):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings
@@ -507,6 +515,12 @@ class MultinomialNB(NaiveBayes):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    ComplementNB : Counts, by the words of all other classes.
+    PoissonNB : Independent counts.
+    TextClassifier : Texts, read and classified.
+
     Examples
     --------
     >>> import numpy as np
@@ -564,7 +578,7 @@ class MultinomialNB(NaiveBayes):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings
@@ -692,6 +706,11 @@ class ComplementNB(NaiveBayes):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    MultinomialNB : Counts of one total, such as words.
+    TextClassifier : Texts, read and classified.
+
     Examples
     --------
     >>> import numpy as np
@@ -753,7 +772,7 @@ class ComplementNB(NaiveBayes):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings
@@ -878,6 +897,11 @@ class BernoulliNB(CodedColumns, NaiveBayes):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    CategoricalNB : Columns of levels.
+    MultinomialNB : Counts of one total, such as words.
+
     Notes
     -----
     In a frame with categories or texts, every level is a column of 0 and 1, and so is True of truth values; of numbers,
@@ -936,7 +960,7 @@ class BernoulliNB(CodedColumns, NaiveBayes):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings
@@ -1033,6 +1057,11 @@ class PoissonNB(NaiveBayes):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    MultinomialNB : Counts of one total, such as words.
+    MixedNB : A density for each column of a table of any type.
+
     Examples
     --------
     >>> import numpy as np
@@ -1085,7 +1114,7 @@ class PoissonNB(NaiveBayes):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings
@@ -1191,6 +1220,11 @@ class CategoricalNB(NaiveBayes):
     tuned_ : dict
         Settings chosen by held-out rows, and their values.
 
+    See Also
+    --------
+    BernoulliNB : Columns of 0 and 1.
+    MixedNB : A density for each column of a table of any type.
+
     Notes
     -----
     In a frame with categories or texts, their levels are known by name. Numbers, dates and durations of up to ten
@@ -1249,7 +1283,7 @@ class CategoricalNB(NaiveBayes):
         class_prior : sequence, mapping by class or None
             Class priors, in the order of `classes`; None: uniform.
         classes : sequence or None
-            The labels of the rows of the arrays, in any order; None: 0, 1, …
+            The labels of the rows of the arrays, in any order; None: 0, 1, … .
         feature_names : sequence of texts or None
             Names of the columns.
         **settings

@@ -137,6 +137,11 @@ def select_model(
         `best` is the fitted model that was chosen; `data_bits`, `prior_bits`, `total_bits` and `weight` compare all
         models. It prints as a table; `to_frame()` is a pandas DataFrame.
 
+    See Also
+    --------
+    compare : Cross-validates the classifiers that suit the rows.
+    BayesOptimal : The mean of several models.
+
     Examples
     --------
     >>> from deciban import LogisticRegression, select_model

@@ -154,7 +154,20 @@ class StructuredNB(Generative):
 
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels: (X, y), where X is a frame or an array as in training. A number is uniform in
-        its interval."""
+        its interval.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of rows.
+        random_state : int, generator or None
+            The seed of the random numbers.
+
+        Returns
+        -------
+        X, y : rows and labels
+            Rows, as a frame or an array as in training, and their labels.
+        """
         codes, y = super().sample(n_samples, random_state)
         state = self._fitted_state()
         rng = np.random.default_rng(codes.sum() + n_samples)
@@ -377,8 +390,6 @@ class TreeAugmentedNB(StructuredNB):
         calibration, again after `partial_fit`, `forget` and `+`. Of more rows than that, cuts stay as they are
         (`settled_`). Saved models hold these rows. 0: no row is kept; with `calibrate`, such models cannot be updated.
 
-    Counts of all pairs of columns are kept: classes × Σ_(i < j) levels_i · levels_j numbers.
-
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
@@ -417,6 +428,17 @@ class TreeAugmentedNB(StructuredNB):
         Settings chosen by held-out rows, and their values.
     settled_ : bool
         Whether learned cuts stay as they are when rows are added or removed.
+
+    See Also
+    --------
+    AODE : The average over all single parents.
+    KDependenceBayes : Each column depends on up to k others.
+    BayesNet : Any graph, and queries of any node.
+    MixedNB : A density for each column of a table of any type.
+
+    Notes
+    -----
+    Counts of all pairs of columns are kept: classes × Σ_(i < j) levels_i · levels_j numbers.
 
     Examples
     --------
@@ -542,9 +564,6 @@ class KDependenceBayes(StructuredNB):
         calibration, again after `partial_fit`, `forget` and `+`. Of more rows than that, cuts stay as they are
         (`settled_`). Saved models hold these rows. 0: no row is kept; with `calibrate`, such models cannot be updated.
 
-    The state is the distinct rows, so that parents can be chosen again when rows are added or removed; memory grows
-    with their number.
-
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
@@ -581,6 +600,17 @@ class KDependenceBayes(StructuredNB):
         Settings chosen by held-out rows, and their values.
     settled_ : bool
         Whether learned cuts stay as they are when rows are added or removed.
+
+    See Also
+    --------
+    TreeAugmentedNB : Each column depends on one other.
+    AODE : The average over all single parents.
+    BayesNet : Any graph, and queries of any node.
+
+    Notes
+    -----
+    The state is the distinct rows, so that parents can be chosen again when rows are added or removed; memory grows
+    with their number.
 
     Examples
     --------
@@ -687,10 +717,6 @@ class AODE(StructuredNB):
         calibration, again after `partial_fit`, `forget` and `+`. Of more rows than that, cuts stay as they are
         (`settled_`). Saved models hold these rows. 0: no row is kept; with `calibrate`, such models cannot be updated.
 
-    Memory is about classes · (Σ levels)² numbers. An average of products is not a sum over columns: `explain` reports
-    what the log odds gain as columns are added one by one, averaged over the order of the columns and its reverse; the
-    parts sum to the log odds.
-
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
@@ -721,6 +747,17 @@ class AODE(StructuredNB):
         Settings chosen by held-out rows, and their values.
     settled_ : bool
         Whether learned cuts stay as they are when rows are added or removed.
+
+    See Also
+    --------
+    TreeAugmentedNB : Each column depends on one other.
+    KDependenceBayes : Each column depends on up to k others.
+
+    Notes
+    -----
+    Memory is about classes · (Σ levels)² numbers. An average of products is not a sum over columns: `explain` reports
+    what the log odds gain as columns are added one by one, averaged over the order of the columns and its reverse; the
+    parts sum to the log odds.
 
     Examples
     --------

@@ -301,9 +301,16 @@ class TextClassifier(Classifier):
     classes_, class_count_, class_prior_ : arrays
         The labels, the number of texts of each class, and its prior probability.
     alpha_, smoothing_, dependence_, spread_ : float, str, float, float
-        The smoothing in use; `tuned_` has the settings that were chosen.
+        The smoothing in use.
+    tuned_ : dict
+        Settings chosen by held-out texts, and their values.
     vocabulary_ : list of str
         The words in use, sorted.
+
+    See Also
+    --------
+    MultinomialNB : Counts of one total, such as words.
+    CountVectorizer : Counts of words.
 
     Notes
     -----
@@ -408,6 +415,20 @@ class TextClassifier(Classifier):
     def fit(self, texts, labels) -> Self:
         """Learn texts and their labels. An earlier fit is discarded.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        labels : sequence of labels
+            The class of each text.
+
+        Returns
+        -------
+        self
+            The fitted model.
+
+        Examples
+        --------
         >>> TextClassifier().fit(["so it goes", "wie es geht"], ["en", "de"]).classes_.tolist()
         ['de', 'en']
         """
@@ -452,6 +473,22 @@ class TextClassifier(Classifier):
 
         `classes` exists for compatibility with scikit-learn: no class needs to be named in advance.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        labels : sequence of labels
+            The class of each text.
+        classes : sequence of labels, or None
+            All classes that may occur, in the first call.
+
+        Returns
+        -------
+        self
+            The same model, with these rows.
+
+        Examples
+        --------
         >>> TextClassifier().partial_fit(["tea"], ["drink"]).partial_fit(["cake"], ["food"]).predict(["cake"]).tolist()
         ['food']
         """
@@ -484,6 +521,20 @@ class TextClassifier(Classifier):
         """Remove texts from the model: the state, and its file, equal those of a model never trained on them. Texts
         that were not learned raise an error and change nothing.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        labels : sequence of labels
+            The class of each text.
+
+        Returns
+        -------
+        self
+            The same model, without these rows.
+
+        Examples
+        --------
         >>> model = TextClassifier().fit(["win", "lunch", "oops"], ["spam", "ham", "spam"])
         >>> model.forget(["oops"], ["spam"]).vocabulary_
         ['lunch', 'win']
@@ -538,6 +589,13 @@ class TextClassifier(Classifier):
         """For each class a model of that class (True) against all others (False), from the same tally, without
         learning again.
 
+        Returns
+        -------
+        OneVsRest
+            The models by class; `predict` and `predict_proba` ask all of them.
+
+        Examples
+        --------
         >>> model = TextClassifier().fit(["tea", "cake", "chair"], ["drink", "food", "thing"])
         >>> model.one_vs_rest()["food"].predict(["cake", "tea"]).tolist()
         [True, False]
@@ -557,7 +615,7 @@ class TextClassifier(Classifier):
 
         Parameters
         ----------
-        texts, labels
+        texts, labels : sequences
             Texts that were learned, with their labels.
         priors : "uniform", array or mapping by label, optional
             Class priors instead of the learned frequencies.
@@ -565,6 +623,7 @@ class TextClassifier(Classifier):
         Returns
         -------
         ndarray of shape (n, k)
+            The log probabilities, in the order of `classes_`.
 
         Examples
         --------
@@ -645,6 +704,20 @@ class TextClassifier(Classifier):
     def predict_log_proba(self, texts, *, priors=None) -> np.ndarray:
         """log P(class | text), (n, k).
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The logarithms of the probabilities, in the order of `classes_`.
+
+        Examples
+        --------
         >>> from deciban import TextClassifier
         >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).predict_log_proba(["unknown"]).round(2).tolist()
         [[-0.69, -0.69]]
@@ -656,6 +729,20 @@ class TextClassifier(Classifier):
         the product over the words of the text in their order, unknown words left out. With `dependence` or `spread`
         the log likelihood is divided as in the posterior; with `calibrate` it is calibrated.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The log joint densities, in the order of `classes_`.
+
+        Examples
+        --------
         >>> from deciban import TextClassifier
         >>> model = TextClassifier(alpha=1).fit(["tea", "cake"], ["a", "b"])
         >>> np.exp(model.predict_joint_log_proba(["tea", "unknown"])).round(3).tolist()
@@ -667,6 +754,20 @@ class TextClassifier(Classifier):
     def predict_proba(self, texts, *, priors=None) -> np.ndarray:
         """P(class | text), (n, k); `priors` replaces the learned class priors for this call.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The probabilities, in the order of `classes_`.
+
+        Examples
+        --------
         >>> from deciban import TextClassifier
         >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).predict_proba(["tea"]).round(2).tolist()
         [[0.67, 0.33]]
@@ -676,6 +777,20 @@ class TextClassifier(Classifier):
     def predict(self, texts, *, priors=None) -> np.ndarray:
         """The most probable class of each text.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            A label for each row.
+
+        Examples
+        --------
         >>> from deciban import TextClassifier
         >>> TextClassifier().fit(["tea", "cake"], ["drink", "food"]).predict(["cake!"]).tolist()
         ['food']
@@ -685,6 +800,22 @@ class TextClassifier(Classifier):
     def log_odds(self, texts, *, against=None, priors=None) -> np.ndarray:
         """log of P(class | text) over P(all others | text), or over P(against | text), (n, k).
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        against : label or None
+            The class to compare with; None: all other classes together.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The log odds of each class.
+
+        Examples
+        --------
         >>> from deciban import TextClassifier
         >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).log_odds(["tea"]).round(2).tolist()
         [[0.69, -0.69]]
@@ -694,6 +825,22 @@ class TextClassifier(Classifier):
     def decibans(self, texts, *, against=None, priors=None) -> np.ndarray:
         """`log_odds` in decibans: 10 = odds of 10 : 1, 20 = 100 : 1.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        against : label or None
+            The class to compare with; None: all other classes together.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The evidence for each class.
+
+        Examples
+        --------
         >>> from deciban import TextClassifier
         >>> TextClassifier().fit(["tea", "cake"], ["a", "b"]).decibans(["tea"]).round(1).tolist()
         [[3.0, -3.0]]
@@ -765,6 +912,32 @@ class TextClassifier(Classifier):
         """Evidence of each word for `of` (by default each text's most probable class) against another class (by default
         the runner-up), in decibans: prior + words = log odds. A single text may be given.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        of : label, one for each text, or None
+            The class that is explained; None: the most probable one.
+        against : label, one for each text, or None
+            The class that it is compared with; None: the second most probable one.
+        priors : sequence, mapping by class, "uniform" or None
+            Class priors instead of those of the model.
+        form : "decibans", "fractions"
+            "fractions": the working by hand, a product of fractions for each class.
+        error : None
+            Texts have no standard errors: an error that says so.
+        level : float
+            Not used.
+        training : None
+            Not used.
+
+        Returns
+        -------
+        Explanation, or Working for form="fractions"
+            The evidence of each word.
+
+        Examples
+        --------
         >>> from deciban import TextClassifier
         >>> model = TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"])
         >>> model.explain("Lunch, then win!", of="spam")
@@ -815,6 +988,13 @@ class TextClassifier(Classifier):
     def summary(self) -> TextSummary:
         """What was learned, and the smoothing in use.
 
+        Returns
+        -------
+        TextSummary
+            It prints as text.
+
+        Examples
+        --------
         >>> from deciban import TextClassifier
         >>> TextClassifier().fit(["win a prize", "lunch at noon"], ["spam", "ham"]).summary()
         TextClassifier: multinomial of words, 2 texts with 5 different words
@@ -834,6 +1014,20 @@ class TextClassifier(Classifier):
         θ_rest) or "evidence" (decibans for a separate rate in the class, for words that it uses more than the rest).
         `to_frame()` of the result has θ = P(word | class) as well.
 
+        Parameters
+        ----------
+        n : int
+            The number of words of each class.
+        by : "kl", "log_odds", "evidence"
+            The measure.
+
+        Returns
+        -------
+        TopWords
+            A mapping of label to (word, value).
+
+        Examples
+        --------
         >>> from deciban import TextClassifier
         >>> model = TextClassifier().fit(["tea or tea", "tea and cake", "cake"], ["drink", "food", "food"])
         >>> {label: words[0][0] for label, words in model.top_words(1).items()}

@@ -154,6 +154,7 @@ class Product(Family):
             pooled = np.append(part.table.sum(axis=0), np.inf)
             here = np.where((codes >= 0) & (codes < part.levels), part.offset[:-1] + codes, -1)
             alone = pooled[here] <= weight * (1 + 1e-9)
+            alone[:, family.text_columns(part)] = False
             if alone.any():
                 row, column = np.nonzero(alone)
                 least = (1.0 if w is None else w[row]) * (1 - 1e-9)

@@ -12,7 +12,7 @@ dtypes that the kernels do not know, which are converted one chunk at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -236,6 +236,33 @@ class Codes(_Cells):
         left, right = self.values[:, a], self.values[:, b]
         both = (left >= 0) & (right >= 0)
         return Codes(np.where(both, left * np.asarray(levels)[b] + right, -1))
+
+
+@dataclass(frozen=True, eq=False)
+class NewTexts:
+    """Texts of a column that have no level."""
+
+    words: Any  # (m, words), how often each has each word
+    first: int  # the code of the first of them
+    unknown: int  # the code of a level that is not known
+
+
+@dataclass(frozen=True)
+class TextCodes(Codes):
+    """Codes of levels, and of texts that have none."""
+
+    more: Mapping[int, NewTexts] = field(default_factory=dict)  # by column
+
+    def _kernel(self, x: np.ndarray) -> Codes:
+        own = super()._kernel(x)
+        return TextCodes(own.values, own.floor, more=self.more)
+
+    def levels_only(self) -> Codes:
+        """The codes of levels, where a new text is a level that is not known."""
+        values = np.array(self.values)
+        for column, new in self.more.items():
+            values[values[:, column] >= new.first, column] = new.unknown
+        return Codes(values, self.floor)
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,14 @@ def threads(n: int | None) -> Iterator[None]:
     n : int or None
         Number of threads; None: `$DECIBAN_THREADS` if set, else all cores that the process may use.
 
-    Returns
-    -------
-    context manager
-        Its number is valid until it ends; then that of the last one that is still open.
+    Yields
+    ------
+    None
+        The number is valid inside; afterwards that of the last one that is still open.
+
+    See Also
+    --------
+    MixedNB : A density for each column of a table of any type.
 
     Examples
     --------

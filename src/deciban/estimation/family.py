@@ -194,6 +194,10 @@ class Family(ABC):
         """The family with the choices of these parameters fixed, independent of the counts."""
         return self
 
+    def text_columns(self, t: Any) -> list[int]:
+        """The columns of levels that are texts, of which the words are evidence."""
+        return []
+
     def tally_size(self, k: int, d: int) -> int:
         """Numbers in a tally."""
         return k * d

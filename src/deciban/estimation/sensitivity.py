@@ -17,7 +17,7 @@ times that. To first order the variance of s·φ over samples of rows is Σ_i w_
 >>> levels.variance(0).round(3).tolist(), round(float(levels.shared(0)[0]), 3)  # of log 9/10 and log 1/10, before …
 ([0.118, 1.645], 0.105)
 >>> levels.influence(Codes(np.array([[0], [1]])), 0).round(3).tolist()
-[[0.0, 0.0], [-0.111, 1.0]]
+[[0.011, -0.1], [-0.1, 0.9]]
 """
 
 from __future__ import annotations

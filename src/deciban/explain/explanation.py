@@ -173,7 +173,7 @@ class Explanation:
         >>> from deciban import CategoricalNB
         >>> why = CategoricalNB().fit([[0], [0], [1], [1]], ["a", "a", "b", "b"]).explain([[0]], error="auto")
         >>> why.decibans.round(1).tolist(), why.error.round(1).tolist()
-        ([[4.8]], [[4.5]])
+        ([[4.8]], [[5.3]])
         """
         return self._errors.columns
 

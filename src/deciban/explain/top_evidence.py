@@ -84,6 +84,10 @@ def top_evidence(model: Any, n: int = 5) -> dict[Any, list[CellEvidence]]:
     dict of label → list of CellEvidence
         The strongest first, at most one for each column; empty if the model cannot score a single column.
 
+    See Also
+    --------
+    report : An HTML page about a model.
+
     Examples
     --------
     >>> from deciban import GaussianNB

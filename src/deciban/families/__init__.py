@@ -55,6 +55,10 @@ def list_families() -> dict[str, str]:
         Name of each density, as `families=` takes it, and a short description: what it models and which values a
         column must hold for it. Densities of several columns together are not listed.
 
+    See Also
+    --------
+    MixedNB : A density for each column of a table of any type.
+
     Examples
     --------
     >>> import deciban

@@ -63,6 +63,10 @@ class SeparationWarning(ConvergenceWarning):
 
     `LogisticRegression.fit` issues it where there is no penalty.
 
+    See Also
+    --------
+    LogisticRegression : Log odds linear in the columns.
+
     Examples
     --------
     >>> import warnings

@@ -103,6 +103,10 @@ def save(
         The model is no classifier of this library, has a setting that no file can hold, or consists of its training
         rows and `rows` is False.
 
+    See Also
+    --------
+    dumps : The same as bytes.
+
     Examples
     --------
     >>> import tempfile, os
@@ -111,10 +115,6 @@ def save(
     >>> save(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), path, metrics={"accuracy": 1.0})
     >>> load(path).predict([[0.9]]).tolist()
     [1]
-
-    See Also
-    --------
-    dumps : The same as bytes.
     """
     if not isinstance(path, str | os.PathLike) and not hasattr(path, "write"):
         raise ModelFileError(f"{path!r:.80} is no file to write to\n\nhint: give a path, or a file open for bytes")
@@ -153,16 +153,16 @@ def dumps(model: Any, **about: Any) -> bytes:
     bytes
         The content of the file that `save` would write.
 
+    See Also
+    --------
+    loads : The model of such bytes.
+
     Examples
     --------
     >>> from deciban import GaussianNB
     >>> content = dumps(GaussianNB().fit([[0.0], [1.0], [4.0]], ["a", "a", "b"]))
     >>> loads(content).predict([[4.0]]).tolist()
     ['b']
-
-    See Also
-    --------
-    loads : The model of such bytes.
     """
     save(model, file := BytesIO(), **about)
     return file.getvalue()
@@ -191,6 +191,10 @@ def load(path: str | os.PathLike | BinaryIO) -> Any:
     ModelNotFoundError
         There is no such file; it is a `ModelFileError` and a `FileNotFoundError`.
 
+    See Also
+    --------
+    loads : A model from bytes.
+
     Examples
     --------
     >>> import tempfile, os
@@ -199,10 +203,6 @@ def load(path: str | os.PathLike | BinaryIO) -> Any:
     >>> save(GaussianNB().fit([[0.0], [1.0], [4.0]], ["a", "a", "b"]), path)
     >>> load(path).forget([[1.0]], ["a"]).class_count_.tolist()
     [1.0, 1.0]
-
-    See Also
-    --------
-    loads : A model from bytes.
     """
     if isinstance(path, bytes | bytearray | memoryview):
         raise ModelFileError("`load` takes a path or an open file, not bytes\n\nhint: loads(content)")
@@ -226,6 +226,10 @@ def loads(content: bytes | bytearray | memoryview) -> Any:
     ------
     ModelFileError
         The bytes are not a model, are damaged, or were written by a later version of the format.
+
+    See Also
+    --------
+    load : Reads a model file.
 
     Examples
     --------
@@ -257,6 +261,11 @@ def model_info(path: Source) -> dict[str, Any]:
         of what was learned: equal rows give equal fingerprints, whatever else was learned and forgotten in between;
         None: the model is no sum over rows), `date`, `source`, `target`, `text`, `metrics`, `format` and `library`, the
         version that wrote the file.
+
+    See Also
+    --------
+    load : Reads a model file.
+    save : Writes a model file.
 
     Examples
     --------
@@ -290,6 +299,11 @@ def merge(*models: Any) -> Any:
         There are no models, or their classes, settings or columns differ.
     NotAdditiveError
         The models are not sums over rows, as those of `LogisticRegression`.
+
+    See Also
+    --------
+    load : Reads a model file.
+    save : Writes a model file.
 
     Examples
     --------

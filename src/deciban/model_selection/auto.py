@@ -98,6 +98,8 @@ class AutoClassifier(Ensemble):
         Held-out scores of all candidates and of their mix, the weights of those in use, and why others are left out.
     best_model_ : classifier
         The fitted model with the lowest held-out log loss.
+    map_ : classifier
+        The fitted model with the largest weight.
     models_, names_ : lists
         The fitted models in use, and their names.
     weights_ : ndarray of shape (m,)
@@ -227,7 +229,24 @@ class AutoClassifier(Ensemble):
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> Self:
         """Learn from more rows, by the model that the first rows have chosen; see `updatable`. The first call chooses
-        it, and may name all `classes`."""
+        it, and may name all `classes`.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        classes : sequence of labels, or None
+            All classes that may occur, in the first call.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The same model, with these rows.
+        """
         with self._unchanged_on_failure():
             more = {} if sample_weight is None else {"sample_weight": sample_weight}
             first = not self.__sklearn_is_fitted__()
@@ -245,7 +264,22 @@ class AutoClassifier(Ensemble):
         return self
 
     def forget(self, X, y, sample_weight=None) -> Self:
-        """Remove rows that were learned; the model that was chosen stays."""
+        """Remove rows that were learned; the model that was chosen stays.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+        y : sequence of labels, or the name of a column of X
+            The class of each row.
+        sample_weight : sequence of numbers, or None
+            The weight of each row; None: 1 each.
+
+        Returns
+        -------
+        self
+            The same model, without these rows.
+        """
         self._check_is_fitted()
         with self._unchanged_on_failure():
             more = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -329,7 +363,20 @@ class AutoClassifier(Ensemble):
         return self._text_model._view()
 
     def top_words(self, n: int = 10, by: str = "kl") -> Any:
-        """The strongest words of each class, of texts only; see `TextClassifier.top_words`."""
+        """The strongest words of each class, of texts only; see `TextClassifier.top_words`.
+
+        Parameters
+        ----------
+        n : int
+            The number of words of each class.
+        by : "kl", "log_odds", "evidence"
+            The measure.
+
+        Returns
+        -------
+        TopWords
+            A mapping of label to (word, value).
+        """
         return self._text_model.top_words(n, by)
 
     @property
@@ -589,11 +636,33 @@ class AutoResult:
         return X if self.found is None else self.found.rows(frames.records(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row of X, which has all columns that `auto_fit` was given."""
+        """The most probable class of each row of X, which has all columns that `auto_fit` was given.
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            A label for each row.
+        """
         return self.model.predict(self.read(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """P(class | x) of each row of X, (n, k)."""
+        """P(class | x) of each row of X, (n, k).
+
+        Parameters
+        ----------
+        X : frame, array or sequence of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The probabilities, in the order of `classes_`.
+        """
         return self.model.predict_proba(self.read(X))
 
     def __str__(self) -> str:
@@ -704,6 +773,12 @@ def auto_fit(
     AutoResult
         The `model`, its held-out `metrics`, the `leaderboard`, the dropped columns and those that may leak the target.
         `predict` and `predict_proba` take rows with all columns of X.
+
+    See Also
+    --------
+    AutoClassifier : The best classifier, or a mix.
+    compare : Cross-validates the classifiers that suit the rows.
+    auto_fit_on : The same for data of any size.
 
     Examples
     --------
@@ -820,6 +895,11 @@ def auto_fit_on(
     -------
     AutoResult
         As from `auto_fit`.
+
+    See Also
+    --------
+    auto_fit : Chooses and fits a classifier, with held-out scores.
+    AutoClassifier : The best classifier, or a mix.
 
     Examples
     --------

@@ -633,6 +633,12 @@ def compare(
     Comparison
         `trials` from the best to the worst, `chosen`, `advice`, and which classifiers and columns were not used.
 
+    See Also
+    --------
+    AutoClassifier : The best classifier, or a mix.
+    cross_validate : Held-out scores of one model.
+    list_classifiers : The names of classifiers.
+
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
@@ -805,6 +811,10 @@ def list_classifiers() -> dict[str, str]:
     -------
     dict of str → str
         Name → description.
+
+    See Also
+    --------
+    compare : Cross-validates the classifiers that suit the rows.
 
     Examples
     --------

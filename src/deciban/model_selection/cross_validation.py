@@ -199,6 +199,12 @@ def cross_validate(
     CrossValidation
         Out-of-fold probabilities and scores.
 
+    See Also
+    --------
+    compare : Cross-validates the classifiers that suit the rows.
+    evaluate : Scores of a fitted model on labelled rows.
+    learning_curve : Scores by number of training rows.
+
     Examples
     --------
     >>> from deciban import CategoricalNB

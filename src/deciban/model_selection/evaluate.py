@@ -132,6 +132,11 @@ def evaluate(
     Evaluation
         It prints accuracy, log loss, Brier score, calibration error and the confusion matrix; `as_dict()` has them.
 
+    See Also
+    --------
+    cross_validate : Held-out scores of one model.
+    report : An HTML page about a model.
+
     Examples
     --------
     >>> from deciban import GaussianNB

@@ -74,6 +74,11 @@ def find_leakage(X: Any, y: Any) -> list[Leakage]:
     list of Leakage
         Each with `column`, `words` and `share`, the share of rows whose class the column predicts.
 
+    See Also
+    --------
+    report : An HTML page about a model.
+    compare : Cross-validates the classifiers that suit the rows.
+
     Examples
     --------
     >>> find_leakage([[0.0], [1.0], [0.5]], ["a", "b", "a"])  # too few rows to suspect anything

@@ -149,6 +149,10 @@ def learning_curve(
     LearningCurve
         Accuracy and log loss of each repeat and size; `plot()` draws them.
 
+    See Also
+    --------
+    cross_validate : Held-out scores of one model.
+
     Examples
     --------
     >>> from deciban import CategoricalNB

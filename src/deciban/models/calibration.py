@@ -49,7 +49,8 @@ class Calibration:
         strength = PENALTY + (few / max(float(w.sum()), 1.0)) ** 2
         lost = w.sum() > HEAVY
         theta = np.concatenate([[1.0], np.zeros(k)])
-        value, gradient, curvature = _objective(theta, scores, prior, y, w, strength)
+        loss = _HeldOutLoss(scores, prior, y, w, strength)
+        value, gradient, curvature = loss(theta)
         for _ in range(STEPS):
             step = _least_step(curvature, gradient) if lost else np.linalg.solve(curvature, gradient)
             if gradient @ step <= 1e-12 * (1.0 + abs(value)):
@@ -58,7 +59,7 @@ class Calibration:
             while size > 1e-6:
                 trial = theta - size * step
                 if trial[0] > 0:
-                    following = _objective(trial, scores, prior, y, w, strength)
+                    following = loss(trial)
                     if following[0] < value:
                         break
                 size /= 2
@@ -81,26 +82,39 @@ def _least_step(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     return unit * np.linalg.lstsq(curvature * np.outer(unit, unit), unit * gradient, rcond=ROUNDING)[0]
 
 
-def _objective(theta, scores, prior, y, w, strength: float) -> tuple[float, np.ndarray, np.ndarray]:
-    """Held-out log loss plus a penalty of this strength; its gradient and Hessian in (temperature, bias)."""
-    n, k = scores.shape  # sums, not dot products: BLAS would start threads for small arrays
-    joint = theta[0] * scores + theta[1:] + prior
-    log_p = ops.posterior(np.ascontiguousarray(joint), logs=True)
-    rows = np.arange(n)
-    change = theta - np.concatenate([[1.0], np.zeros(k)])
-    value = -float((w * log_p[rows, y]).sum()) + 0.5 * strength * float(change @ change)
-    p = np.exp(log_p)
-    weighted = p * w[:, None]
-    mean = np.einsum("nk,nk->n", p, scores)
-    gradient = strength * change
-    gradient[0] += float((w * (mean - scores[rows, y])).sum())
-    total = np.einsum("nk->k", weighted)
-    gradient[1:] += total - np.bincount(y, w, minlength=k)
-    curvature = strength * np.eye(k + 1)
-    centred = scores - mean[:, None]
-    spread = weighted * centred
-    curvature[0, 0] += float(np.einsum("nk,nk->", spread, scores))
-    curvature[0, 1:] += np.einsum("nk->k", spread)
-    curvature[1:, 0] = curvature[0, 1:]
-    curvature[1:, 1:] += np.diag(total) - weighted.T @ p
-    return value, gradient, curvature
+class _HeldOutLoss:
+    """Held-out log loss plus a penalty of this strength, as a function of (temperature, bias). All calls write into the
+    same arrays (n, k): new ones take as long to get as to fill."""
+
+    def __init__(self, scores: np.ndarray, prior: np.ndarray, y: np.ndarray, w: np.ndarray, strength: float) -> None:
+        n, k = scores.shape
+        self.scores, self.prior, self.w, self.strength = scores, prior, w, strength
+        self.at = np.arange(n) * k + y  # of the true classes
+        self.own, self.n = scores.ravel()[self.at], np.bincount(y, w, minlength=k)
+        self.start, self.penalty = np.append(1.0, np.zeros(k)), strength * np.eye(k + 1)
+        self.joint, self.p, self.centred = np.empty((3, n, k))
+
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """The loss, its gradient and its Hessian."""
+        scores, joint, strength = self.scores, self.joint, self.strength
+        np.multiply(scores, theta[0], out=joint)
+        joint += theta[1:]
+        joint += self.prior
+        log_p = ops.posterior(joint, logs=True)
+        change = theta - self.start
+        value = -float((self.w * log_p.ravel()[self.at]).sum()) + 0.5 * strength * float(change @ change)
+        p = np.exp(log_p, out=self.p)
+        weighted = np.multiply(p, self.w[:, None], out=joint)
+        mean = np.einsum("nk,nk->n", p, scores)  # sums, not dot products: BLAS would start threads for small arrays
+        gradient = strength * change
+        gradient[0] += float((self.w * (mean - self.own)).sum())
+        total = np.einsum("nk->k", weighted)
+        gradient[1:] += total - self.n
+        curvature = self.penalty.copy()
+        curvature[1:, 1:] += np.diag(total) - weighted.T @ p
+        spread = np.subtract(scores, mean[:, None], out=self.centred)
+        spread *= weighted
+        curvature[0, 0] += float(np.einsum("nk,nk->", spread, scores))
+        curvature[0, 1:] += np.einsum("nk->k", spread)
+        curvature[1:, 0] = curvature[0, 1:]
+        return value, gradient, curvature

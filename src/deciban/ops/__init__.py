@@ -88,11 +88,13 @@ def specification() -> Iterator[None]:
 
 
 def all_finite(a: np.ndarray) -> bool:
-    """Whether all of a is finite. In long arrays: whether their sum is, which is NaN or infinite if any term is."""
-    if a.size < 1024:
-        return bool(np.isfinite(a).all())
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(a.sum()))
+    """Whether all of a is finite."""
+    if _core is None:
+        return spec.all_finite(a)
+    try:
+        return _core.all_finite(a)
+    except TypeError:  # no doubles, or not side by side
+        return spec.all_finite(a)
 
 
 def _missing(x: Reals | Counts) -> bool:
@@ -262,7 +264,7 @@ def code_range(x: Codes) -> tuple[int, np.ndarray]:
         if _core is None:
             x.known["range"] = int(spec.least(x)), x.values.max(axis=0, initial=-1)
         else:
-            found, top = _checked_codes(x), np.empty(x.d, dtype=np.int64)
+            found, top = _checked_codes(x), np.empty(x.values.shape[1], dtype=np.int64)
             found.largest(top)
             x.known["range"] = found.least, top
     return x.known["range"]

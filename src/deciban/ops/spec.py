@@ -330,6 +330,11 @@ def largest(values: np.ndarray) -> float:
     return float(max(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))
 
 
+def all_finite(a: np.ndarray) -> bool:
+    """Whether all of a is finite."""
+    return bool(np.isfinite(a).all())
+
+
 def supervised_cuts(counts: np.ndarray) -> np.ndarray:
     """Whether a cut precedes each of the m ordered values of t tables, (t, m), from their counts by class (t, k, m), by
     Fayyad and Irani (1993)."""

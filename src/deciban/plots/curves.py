@@ -40,6 +40,34 @@ def roc(
     y are labels, `proba` P(class | x), (n, k), or (n,) of the second of two classes. Two classes are one curve, more
     are one each; `of` selects one class. `label` names the model: curves of other models can be added to the same axes.
 
+    Parameters
+    ----------
+    y : sequence of labels; or a model
+        The true classes; or a fitted model, with its rows and labels in the next two arguments.
+    proba : array of shape (n, k) or (n,)
+        P(class | x); one column is the second of two classes.
+    ax : matplotlib axes, or None
+        The axes to draw into; None: new ones.
+    classes : sequence of labels, or None
+        The labels of the columns of `proba`; None: the sorted labels of y.
+    of : label or None
+        The class that is drawn.
+    label : str or None
+        The name of the model in the legend.
+    title : str
+        The title above the axes.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    precision_recall : Precision over recall.
+
+    Examples
+    --------
     >>> ax = roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['1: area 0.750 (0.057 – 1.000)']
@@ -71,6 +99,34 @@ def precision_recall(
 
     The share of the class is a dotted line.
 
+    Parameters
+    ----------
+    y : sequence of labels; or a model
+        The true classes; or a fitted model, with its rows and labels in the next two arguments.
+    proba : array of shape (n, k) or (n,)
+        P(class | x); one column is the second of two classes.
+    ax : matplotlib axes, or None
+        The axes to draw into; None: new ones.
+    classes : sequence of labels, or None
+        The labels of the columns of `proba`; None: the sorted labels of y.
+    of : label or None
+        The class that is drawn.
+    label : str or None
+        The name of the model in the legend.
+    title : str
+        The title above the axes.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    roc : True over false positive rate.
+
+    Examples
+    --------
     >>> ax = precision_recall(["ham", "ham", "spam", "spam"], [0.1, 0.4, 0.35, 0.8])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['spam: average precision 0.833']
@@ -124,6 +180,36 @@ def reliability(
     the most probable class of each row, whichever it is; `of` asks for one class. Bars are 95 % intervals (Wilson); the
     columns at the bottom say how many rows a bin has. Other models go into the same axes, by their `label`.
 
+    Parameters
+    ----------
+    y : sequence of labels; or a model
+        The true classes; or a fitted model, with its rows and labels in the next two arguments.
+    proba : array of shape (n, k) or (n,)
+        P(class | x); one column is the second of two classes.
+    ax : matplotlib axes, or None
+        The axes to draw into; None: new ones.
+    classes : sequence of labels, or None
+        The labels of the columns of `proba`; None: the sorted labels of y.
+    of : label or None
+        The class that is drawn.
+    bins : int
+        The number of bins.
+    label : str or None
+        The name of the model in the legend.
+    title : str
+        The title above the axes.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    roc : True over false positive rate.
+
+    Examples
+    --------
     >>> ax = reliability([0, 0, 0, 1, 1, 1], [0.1, 0.1, 0.6, 0.6, 0.9, 0.9])
     >>> ax.lines[-1].get_xdata().round(2).tolist(), ax.lines[-1].get_ydata().round(2).tolist()
     ([0.1, 0.6, 0.9], [0.0, 0.5, 1.0])
@@ -165,6 +251,30 @@ def confusion_matrix(y: Any, predicted: Any, ax: Any = None, *, classes: Any = N
     """Rows of each true class by the class that they were predicted as, of (y, predicted) or (model, X, y); returns the
     axes.
 
+    Parameters
+    ----------
+    y : sequence of labels; or a model
+        The true classes; or a fitted model, with its rows and labels in the next two arguments.
+    predicted : sequence of labels
+        The predicted classes.
+    ax : matplotlib axes, or None
+        The axes to draw into; None: new ones.
+    classes : sequence of labels, or None
+        The order of the classes; None: sorted.
+    title : str or None
+        The title above the axes.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    roc : True over false positive rate.
+
+    Examples
+    --------
     >>> ax = confusion_matrix(["cat", "cat", "dog"], ["cat", "dog", "dog"])
     >>> [text.get_text() for text in ax.texts]
     ['1\\n50 %', '1\\n50 %', '0', '1\\n100 %']

@@ -50,9 +50,11 @@ def densities(
     X : frame or array of shape (n, d), optional
         Without labels it gives the range that is drawn; without X, that is the range of the model.
     y : labels of shape (n,), or the name of a column of X, optional
+        The class of each row.
     columns : name or index, or a pair of them, optional
         By default both columns of a table of two columns of numbers, else the first column.
     ax : matplotlib axes, by default new ones
+        The axes to draw into.
     model : fitted classifier with densities, optional
         Naive Bayes, or a linear or quadratic discriminant analysis.
     bins : int, optional
@@ -61,6 +63,15 @@ def densities(
         At most so many rows are drawn in two dimensions.
     title : str, optional
         By default the model with its settings and the name of the column.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    decision_regions : Regions of the classes.
 
     Examples
     --------
@@ -375,14 +386,30 @@ def sigmoid(
     Parameters
     ----------
     model : fitted classifier with `predict_proba`, or a dictionary of several by name, optional
+        The model to draw.
     X : array of shape (n,) or (n, 1), or a frame of one column
         The rows; without y, the range that is drawn.
     y : labels of shape (n,), or the name of a column of X, optional
+        The class of each row.
     ax : matplotlib axes, by default new ones
+        The axes to draw into.
     label : name of the curve, by default the name of the model's class
+        The name in the legend.
     of : the class whose probability is drawn
+        The class whose probability is drawn.
     xlabel : name of the axis, by default that of the column
+        The label of the axis.
     title : by default the model with its settings
+        The title above the axes.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    densities : The densities of one column or two.
 
     Examples
     --------

@@ -37,6 +37,11 @@ def waterfall(explanation: Any, row: int = 0, ax: Any = None, columns: int = 10)
     Returns
     -------
     matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    nomogram : The evidence of all values.
 
     Examples
     --------
@@ -72,6 +77,11 @@ def coefficient_path(path: Any, ax: Any = None, *, of: Any = None, columns: int 
     Returns
     -------
     matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    learning_curve : The score by number of rows.
 
     Examples
     --------
@@ -98,6 +108,28 @@ def learning_curve(curve: Any, ax: Any = None, *, score: str = "accuracy", label
     The band is the standard deviation over the repeats. `score` may be "log_loss". Several curves can be drawn into
     the same axes, each with its own colour and marker.
 
+    Parameters
+    ----------
+    curve : LearningCurve
+        What `deciban.learning_curve` returns.
+    ax : matplotlib axes, or None
+        The axes to draw into; None: new ones.
+    score : "accuracy", "log_loss"
+        The score.
+    label : str or None
+        The name of the model in the legend.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    reliability : Frequencies over probabilities.
+
+    Examples
+    --------
     >>> import deciban
     >>> X, y = [[0.0], [1.0], [4.0], [5.0]] * 9, [0, 0, 1, 1] * 9
     >>> curve = deciban.learning_curve(deciban.GaussianNB(), X, y, [4, 20])
@@ -134,17 +166,30 @@ def top_words(
     words, values : sequences
         Names and one number for each; or, alone, what `TextClassifier.top_words` gives for a class; or a fitted
         `TextClassifier`.
+    ax : matplotlib axes, or None
+        The axes to draw into; None: new ones.
     measure : str, optional
         What the values are, for the axis: "decibans", "evidence", "log_odds", "kl", or any other name. Words of
         `TextClassifier.top_words` bring it along. Of a model: "decibans" of each word as a text by itself, or
         what its `top_words` is to rank them by.
     most : int, default 10
         How many words on either side.
+    title : str
+        The title above the axes.
     both : bool, default True
         Whether the smallest values are drawn, too. Of a model with two classes these are the words of the other
         one, if the measure is "decibans".
     of : label, optional
         The class of a model whose words are drawn, by default the last.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    waterfall : The evidence of one row.
 
     Examples
     --------
@@ -228,6 +273,26 @@ def inclusion(model: Any, ax: Any = None, *, most: int = 30) -> Any:
     """The probability that each column of MixedNB(average="subsets") matters, the most probable first; returns the
     axes.
 
+    Parameters
+    ----------
+    model : fitted classifier
+        The model to draw.
+    ax : matplotlib axes, or None
+        The axes to draw into; None: new ones.
+    most : int
+        The number of columns that are drawn.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    interaction : What columns say together.
+
+    Examples
+    --------
     >>> from deciban import MixedNB
     >>> X, y = [[0, 1], [0, 2], [9, 1], [9, 2]] * 5, [0, 0, 1, 1] * 5
     >>> ax = inclusion(MixedNB(average="subsets", families={0: "student", 1: "student"}).fit(X, y))
@@ -270,6 +335,11 @@ def interaction(model: Any, columns: Any, ax: Any = None, *, of: Any = None, mos
     Returns
     -------
     matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    inclusion : Which columns matter.
 
     Examples
     --------

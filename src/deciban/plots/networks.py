@@ -149,7 +149,9 @@ def graph(model: Any, ax: Any = None, *, tables: bool = False, most: int = 24, t
     Parameters
     ----------
     model : fitted naive Bayes, TreeAugmentedNB, KDependenceBayes or BayesNet
+        The model to draw.
     ax : matplotlib axes, by default new ones
+        The axes to draw into.
     tables : bool, default False
         Whether each box of a network has its table P(node | parents), a line for each combination of the parents'
         levels; for small networks.
@@ -157,6 +159,15 @@ def graph(model: Any, ax: Any = None, *, tables: bool = False, most: int = 24, t
         Number of columns of naive Bayes that are drawn, the first ones.
     title : str, optional
         By default the model with its settings.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    nomogram : The evidence of all values.
 
     Examples
     --------

@@ -396,7 +396,7 @@ def nomogram(
         Number of columns, those with the widest scales.
     limit : float, default 50.0
         Largest evidence that is drawn, in decibans; an arrow marks a scale that continues.
-    error, level, training
+    error, level, training : see `explain`
         Whiskers of the values with a number or name: intervals of their evidence, as in `explain`.
     ax : matplotlib axes, optional
         Where to draw; by default a new figure.
@@ -404,6 +404,11 @@ def nomogram(
     Returns
     -------
     matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    waterfall : The evidence of one row.
 
     Examples
     --------

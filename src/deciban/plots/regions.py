@@ -180,10 +180,13 @@ def decision_regions(
     Parameters
     ----------
     model : fitted classifier with `predict_proba`, of any library
+        The model to draw.
     X : frame or array of shape (n, d)
         Rows of more than two columns are drawn in the plane of their first two discriminants, which needs y.
     y : labels of shape (n,), or the name of a column of X, optional
+        The class of each row.
     ax : matplotlib axes, by default new ones
+        The axes to draw into.
     columns : pair of names or indices, optional
         Two columns of X; the others stay at their median.
     contours : bool, optional
@@ -202,6 +205,15 @@ def decision_regions(
         Number of values of each axis at which the model is asked.
     title : str, optional
         By default the model with its settings, and how many rows are right.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    densities : The densities of one column or two.
 
     Examples
     --------

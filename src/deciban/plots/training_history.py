@@ -35,6 +35,24 @@ def training(model: Any, ax: Any = None) -> Any:
     perceptron) are drawn by the objective that they minimise, and so are all others with them. On new axes, the length
     of the gradient is drawn below (`ax.figure.axes[1]`), on a log scale where it changes much.
 
+    Parameters
+    ----------
+    model : fitted model, or mapping of names to models
+        One with `history_`.
+    ax : matplotlib axes, or None
+        The axes to draw into; None: new ones.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    error_surface : The objective over two parameters.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from deciban import LogisticRegression
     >>> steps = {"newton": {"solver": "newton"}, "L-BFGS": {"solver": "lbfgs"}}
@@ -85,6 +103,34 @@ def error_surface(
     coefficients and intercept (`history_.names`); the others stay at the end of the first path. `limits` are those of
     the two axes, by default what holds the paths; values of a path that are not finite are not drawn.
 
+    Parameters
+    ----------
+    model : fitted model, or mapping of names to models
+        One with `history_`.
+    X : frame, array or sequence of rows
+        The rows.
+    y : sequence of labels, or the name of a column of X
+        The class of each row.
+    ax : matplotlib axes, or None
+        The axes to draw into; None: new ones.
+    parameters : pair of names or numbers
+        The two parameters that are drawn.
+    limits : pair of (low, high), or None
+        The limits of the two axes; None: what holds the paths.
+    steps : int
+        The number of points of the grid along each axis.
+
+    Returns
+    -------
+    matplotlib axes
+        The axes.
+
+    See Also
+    --------
+    training : The objective by iteration.
+
+    Examples
+    --------
     >>> from deciban import LeastSquaresClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
     >>> model = LeastSquaresClassifier(solver="gradient", history=True, max_iter=200, tol=1e-3).fit(X, y)

@@ -93,6 +93,11 @@ def report(
     Report
         The page as `html`, its `sections` as data, `warnings`, and `metrics` with their 95 % intervals.
 
+    See Also
+    --------
+    evaluate : Scores of a fitted model on labelled rows.
+    find_leakage : Columns that may know the outcome.
+
     Examples
     --------
     >>> from deciban import GaussianNB

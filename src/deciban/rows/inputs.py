@@ -219,7 +219,7 @@ def _class_named(name: str) -> Any:
 
 def features(estimator: Any, X: Any, block: str) -> Block:
     """X at prediction time. A NumPy array with the right number of columns needs no further checks."""
-    if _ready(X) and _same_columns(estimator, X):
+    if is_ready(X, estimator):
         return _block(X, block)
     if sparse.issparse(X):
         X = to_csr(X, places=False)
@@ -306,8 +306,14 @@ def rows_at(X: Any, index: np.ndarray) -> Any:
 @_target_checked
 def training(estimator: Any, X: Any, y: Any, block: str, reset: bool, least: int = 1) -> tuple[Block, np.ndarray]:
     """X and y (labels unchanged) for training. NumPy arrays of matching shapes need no further checks."""
-    plain = _ready(X) and type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "iub" and len(y) >= least
-    if plain and (reset or _same_columns(estimator, X)):
+    known = None if reset else estimator
+    if (
+        is_ready(X, known)
+        and type(y) is np.ndarray
+        and y.shape == X.shape[:1]
+        and y.dtype.kind in "iub"
+        and len(y) >= least
+    ):
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
@@ -358,14 +364,11 @@ def _known_names(estimator: Any, X: frames.Records) -> list[str]:
     return list(known)
 
 
-def _same_columns(estimator: Any, X: np.ndarray) -> bool:
-    """Whether an array has as many columns as the estimator was fitted on, without names."""
-    return X.shape[1] == estimator.n_features_in_ and "feature_names_in_" not in estimator.__dict__
-
-
-def _ready(X: Any) -> bool:
-    """Whether X is a non-empty array in a format of the kernels."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in _READY
+def is_ready(X: Any, fitted: Any = None) -> bool:
+    """Whether X is a non-empty array in a format of the kernels, with the columns that an estimator was fitted on."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0 or X.dtype not in _READY:
+        return False
+    return fitted is None or (X.shape[1] == fitted.n_features_in_ and "feature_names_in_" not in fitted.__dict__)
 
 
 def _rules(block: str) -> dict[str, Any]:
@@ -585,9 +588,9 @@ def column_notes(columns: Iterable[Column], y: np.ndarray, classes: np.ndarray, 
     if n < FEW:
         return []
     columns = list(columns)
-    rng = np.random.default_rng(0)
-    glance = np.sort(rng.choice(n, GLANCE, replace=False)) if n > GLANCE else np.arange(n)
-    sample = np.sort(rng.choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
+    rng = np.random.default_rng(0) if n > GLANCE else None
+    glance = np.arange(n) if rng is None else np.sort(rng.choice(n, GLANCE, replace=False))
+    sample = np.arange(n) if rng is None or n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False))
     is_target = [c for c in columns if _equals(c, y, classes, glance)]
     empty = [c for c in columns if c.at(glance).missing.all() and c.missing.all()]
     constant = [c for c in columns if not _in(c, empty) and _is_constant(c.values, glance)]

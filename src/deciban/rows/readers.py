@@ -20,7 +20,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ from deciban.rows.inputs import column_notes, missing_labels_named, raise_missin
 from deciban.rows.labels import several_types
 from deciban.rows.row_cells import CellReader
 from deciban.rows.rows import ColumnRoles
-from deciban.rows.schema import Schema
+from deciban.rows.schema import Field, Schema
 
 READY = inputs._READY
 LONG = 1024  # rows from which columns are read in threads
@@ -277,6 +277,7 @@ class ColumnReader:
     library: str | None = None  # of the training frame; None: an array
     ignored: tuple[str, ...] = ()
     target: str | None = None
+    has_words: Callable[[Field], bool] | None = None  # whether a column may hold texts; None: none is read as words
     origin: ClassVar[ArrayKind]
     coding: ClassVar[None] = None
     keeps_kind: ClassVar[bool] = False
@@ -332,7 +333,7 @@ class ColumnReader:
         reader = replace(self, schema=None, names=None, library=None, ignored=(), target=target) if first else self
         columns, n, new, names, library = reader._columns(X, reader.least if first else 1)
         called, labels = getattr(y, "name", None), read_labels(y, reader.model)
-        check_consistent_length(range(n), labels.values if isinstance(labels, Column) else labels)
+        check_length(n, labels)
         if first:
             reader = replace(reader, schema=reader.make(columns), names=names, library=library)
         else:
@@ -340,7 +341,9 @@ class ColumnReader:
             reader = replace(reader, schema=reader.known.grown(columns))
         x, absent = reader.known.read(columns, n, learning=True)
         reader._warn_of_columns(absent, new)
-        return Training(reader, x, labels, partial(column_notes, columns, target=called) if first else None)
+        texts = set(reader.texts)
+        noted = [column for column in columns if column.name not in texts]
+        return Training(reader, x, labels, partial(column_notes, noted, target=called) if first else None)
 
     @property
     def known(self) -> Schema:
@@ -352,7 +355,7 @@ class ColumnReader:
             return X
         columns, n, new, *_ = self._columns(X, 1)
         assert self.schema is not None
-        x, absent = self.schema.read(columns, n)
+        x, absent = self.schema.read(columns, n, texts=self.texts)
         if absent or new:
             self._warn_of_columns(absent, new)
         return x
@@ -362,7 +365,7 @@ class ColumnReader:
 
         found = batches.columns(batch, columns)
         named = by_position(found, self.known.names, self.model) if self._unnamed else found
-        return self.known.read(named, batch.num_rows)[0]
+        return self.known.read(named, batch.num_rows, texts=self.texts)[0]
 
     def of_batch(self, batch: Any, roles: ColumnRoles) -> tuple[ColumnReader, tuple[str, ...]]:
         from deciban.io import batches
@@ -381,8 +384,13 @@ class ColumnReader:
         columns = batches.columns(batch, roles.features, kinds)
         return self.known.read(columns, batch.num_rows, learning=True)[0]
 
+    @cached_property
+    def texts(self) -> list:
+        """The columns that may hold texts."""
+        return [] if self.has_words is None else [field.name for field in self.fields if self.has_words(field)]
+
     def cell_reader(self, columns: Sequence[str]) -> CellReader | None:
-        if self._unnamed:
+        if self._unnamed or self.texts:
             return None
         known = self.known.names
         absent = [name for name in known if name not in set(columns)]
@@ -429,7 +437,9 @@ class ColumnReader:
         """Values of each column; levels by name, with a missing cell as a level where that is evidence."""
         none = [None] if self.known.gaps is not None else []
         return [
-            values if one.levels is None else np.array([*one.levels, *none, ""], dtype=object)[:-1]
+            values
+            if one.levels is None
+            else np.array([*(one.levels[code] for code in values), *none, ""], dtype=object)[:-1]
             for one, values in zip(self.fields, grid, strict=True)
         ]
 
@@ -494,7 +504,7 @@ class TableReader(ArrayReader):
             return super().training(X, y, first)
         columns, n, new = self._columns(rows, self.least if first else 1)
         found = read_labels(labels, self.model)
-        check_consistent_length(range(n), found.values if isinstance(found, Column) else found)
+        check_length(n, found)
         reader, notes = self, list[str]()
         if first:
             weights = inputs.weights(w, np.zeros(n))
@@ -643,6 +653,8 @@ class TableReader(ArrayReader):
 
 def read_labels(y: Any, model: str) -> np.ndarray | Column:
     """Labels of any library and type as an array (a series of texts as levels); missing labels raise an error."""
+    if type(y) is np.ndarray and y.ndim == 1 and len(y) and y.dtype.kind in "iub":
+        return y
     texts = frames.texts(y)
     if texts is not None and len(texts.values) and texts.values.min() >= 0:
         return texts
@@ -669,6 +681,13 @@ def read_labels(y: Any, model: str) -> np.ndarray | Column:
     return y
 
 
+def check_length(n: int, labels: np.ndarray | Column) -> None:
+    """Raise an error if there are not as many labels as rows."""
+    given = labels.values if isinstance(labels, Column) else labels
+    if len(given) != n:  # scikit-learn's check of its own takes long
+        check_consistent_length(range(n), given)
+
+
 def named_columns(
     X: Any, known: Sequence | None, least: int, model: str, unread: Sequence = ()
 ) -> tuple[list[Column], list[str], list[str]]:
@@ -690,6 +709,8 @@ def named_columns(
 
 def array_columns(checked: Any, X: Any, first: bool, least: int) -> tuple[list[Column], int]:
     """(columns of an array or of lists, number of rows), after scikit-learn's checks of this stand-in."""
+    if inputs.is_ready(X, None if first else checked) and len(X) >= least:
+        return frames.columns(X, threads.in_threads), len(X)
     if isinstance(X, (list, tuple)) and np.ndim(X) == 2 and np.asarray(X).dtype.kind in "US":
         X = np.array(X, dtype=object)  # in a mixed list, numbers stay numbers
     X = validate_data(checked, X, reset=first, dtype=None, ensure_all_finite=False, ensure_min_samples=least)

@@ -49,7 +49,9 @@ def digests(X: Any, schema: Schema | None = None, names: Sequence[Any] | None = 
     factors = None
     if schema is not None or names is not None:
         factors = partial(_factors, tuple(schema.names if schema is not None else names))  # type: ignore[arg-type]
-    return stirred(row_digests(X, schema, factors)) >> np.uint64(3)
+    out = stirred(row_digests(X, schema, factors))
+    out >>= np.uint64(3)
+    return out
 
 
 def _factors(names: tuple, columns: Any) -> np.ndarray:
@@ -106,7 +108,8 @@ class RowSample:
             horizon, distinct = _common_horizon(key, table.y, table.k, _with_reserve(size))
             if horizon < TOP:
                 rare = distinct <= _with_reserve(LEAST)
-                at = np.flatnonzero((key < horizon) | rare[table.y])
+                small = key < horizon
+                at = np.flatnonzero(small | rare[table.y] if rare.any() else small)
                 table, digest, tops = table.take(at), digest[at], np.where(rare, TOP, horizon)
         return cls._joined(table, digest, np.ones(table.n, dtype=np.int64), horizon, tops, size)
 
@@ -122,15 +125,13 @@ class RowSample:
     ) -> RowSample:
         """The sample of these rows, equal ones once."""
         key, y, w = keys_of(digest, table.w), table.y, table.w
-        order = np.lexsort((y, key) if w is None else (w, y, key))
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = (np.diff(key[order]) != 0) | (np.diff(y[order]) != 0)
-        if w is not None:
-            new[1:] |= np.diff(w[order]) != 0
-        first = np.flatnonzero(new)
-        times = np.add.reduceat(times[order], first) if len(first) else times[:0]
-        first, times = first[times != 0], times[times != 0]
-        at = order[first]
+        at, new = _in_order(key, y, w)
+        times = times[at]
+        if not new.all():
+            first = np.flatnonzero(new)
+            at, times = at[first], np.add.reduceat(times, first)
+        if not times.all():
+            at, times = at[times != 0], times[times != 0]
         return cls(table.take(at), digest[at], times, horizon, class_horizon, size)._trimmed()
 
     def _trimmed(self) -> RowSample:
@@ -139,6 +140,8 @@ class RowSample:
             return self
         key, y, most = self.key, self.table.y, _with_reserve(self.size)
         full = np.searchsorted(key, self.horizon) > most
+        if not full and (self.class_horizon == self.horizon).all():
+            return self
         horizon = key[most - 1] + np.uint64(1) if full else self.horizon
         last = np.full(self.table.k, TOP)
         after = np.flatnonzero(ranks_by_class(y) == _with_reserve(LEAST))
@@ -213,7 +216,9 @@ class RowSample:
         weight = np.bincount(y[used], self.weights()[used], minlength=self.table.k)
         rate = (float(last) + 1.0) / float(TOP)
         share[more[y]] = (rate * n / np.where(weight > 0, weight, 1.0))[y[more[y]]]
-        return SelectedRows(self.table.take(used), self.times[used], share[used])
+        first = len(used) > 0 and used[-1] == len(used) - 1
+        table = self.table.rows(0, len(used)) if first else self.table.take(used)
+        return SelectedRows(table, self.times[used], share[used])
 
     # other rows
 
@@ -328,9 +333,8 @@ def _common_horizon(key: np.ndarray, y: np.ndarray, k: int, most: int) -> tuple[
         near = np.arange(len(key))
         if enough < len(key):
             near = np.flatnonzero(key <= np.partition(key, enough - 1)[enough - 1])
-        order = near[np.lexsort((y[near], key[near]))]
-        new = np.append(True, (np.diff(key[order]) != 0) | (np.diff(y[order]) != 0))
-        order = order[new]
+        order, new = _in_order(key[near], y[near])
+        order = near[order[new]]
         if len(order) > most:
             horizon = key[order[most - 1]] + np.uint64(1)
             return horizon, np.bincount(y[order[key[order] < horizon]], minlength=k)
@@ -339,13 +343,28 @@ def _common_horizon(key: np.ndarray, y: np.ndarray, k: int, most: int) -> tuple[
         enough *= 4
 
 
+def _in_order(key: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(the order of rows by key, class and weight, whether each of them differs from the one before it)"""
+    order, new = np.argsort(key), np.ones(len(key), dtype=bool)
+    ascending = key[order]
+    np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
+    if not new.all():  # else there is nothing to order equal keys by, which takes several times as long
+        parts = (y, key) if w is None else (w, y, key)
+        order = np.lexsort(parts)
+        for part in parts[:-1]:
+            own = part[order]
+            new[1:] |= own[1:] != own[:-1]
+    return order, new
+
+
 def ranks_by_class(y: np.ndarray) -> np.ndarray:
     """How many rows of its class come before each row, (n,).
 
     >>> ranks_by_class(np.array([0, 1, 0, 0, 1])).tolist()
     [0, 0, 1, 2, 1]
     """
-    order = np.argsort(y, kind="stable")
+    short = y.astype(np.int16) if len(y) and y.max() < 1 << 15 else y  # NumPy sorts these by their digits
+    order = np.argsort(short, kind="stable")
     first = np.flatnonzero(np.append(True, np.diff(y[order]) != 0)[: len(order)])
     out = np.empty(len(y), dtype=np.intp)
     out[order] = np.arange(len(y)) - np.repeat(first, np.diff(np.append(first, len(order))))

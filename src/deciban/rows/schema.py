@@ -14,19 +14,21 @@ missing in every row, an unknown column is ignored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from deciban import ops
-from deciban.data.blocks import Codes, ColumnBlock, Mixed, Reals
+from deciban.data.blocks import Codes, ColumnBlock, Mixed, NewTexts, Reals, TextCodes
 from deciban.data.frames import UNITS, Column, Name, sort_levels
 from deciban.data.support import NEEDS, outside
 from deciban.engines import threads
 from deciban.errors import DataError, MergeError, SupportError
+from deciban.rows.column_use import FEW, LONG
 
 UNSEEN = -2  # the code of a level that is not in the schema, where it is no evidence; −1 is missing
 MANY = 1 << 18  # cells of a table from which its columns are read in threads
@@ -52,12 +54,54 @@ class Field:
         """The code of each level."""
         return {level: code for code, level in enumerate(self.levels or ())}
 
+    @cached_property
+    def may_be_texts(self) -> bool:
+        """Whether the levels are as many and as long as texts."""
+        levels = self.levels or ()
+        if len(levels) <= FEW or not all(isinstance(level, str) for level in levels):
+            return False
+        return sum(map(len, levels)) > LONG * len(levels)
+
+    @cached_property
+    def words(self) -> LevelWords:
+        """The words of the levels."""
+        return LevelWords.of([str(level) for level in self.levels or ()])
+
     def grown(self, levels: Sequence) -> Field:
         """The field with new levels appended."""
         if self.levels is None:
             return self
         known = set(self.levels)
         return replace(self, levels=(*self.levels, *(level for level in levels if level not in known)))
+
+
+@dataclass(frozen=True, eq=False)
+class LevelWords:
+    """How often each word occurs in each of some texts.
+
+    >>> words = LevelWords.of(["so it goes", "it goes on and on"])
+    >>> list(words.place), words.counts_of(["it may be so", ""]).toarray().tolist()
+    (['and', 'goes', 'it', 'on', 'so'], [[0.0, 0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
+    """
+
+    place: dict[str, int]  # the column of each word
+    counts: csr_array  # (texts, words)
+
+    @classmethod
+    def of(cls, texts: list[str]) -> LevelWords:
+        from deciban.text.features import Features  # tables without texts do not wait for it
+
+        terms, counts = Features.from_settings("words").fit_counts(texts)
+        return cls(terms.columns(), csr_array(counts))
+
+    def counts_of(self, texts: list[str]) -> csr_array:
+        """The counts of these words in other texts."""
+        own = LevelWords.of(texts)
+        place = np.array([self.place.get(word, -1) for word in own.place], dtype=np.int64)
+        cells = own.counts.tocoo()
+        row, word, x = cells.coords[0], place[cells.coords[1]], cells.data
+        here = word >= 0
+        return csr_array((x[here], (row[here], word[here])), shape=(len(texts), len(self.place)))
 
 
 @dataclass(frozen=True)
@@ -93,8 +137,11 @@ class Schema:
         ]
         return replace(self, fields=tuple(fields))
 
-    def read(self, columns: list[Column], n: int, learning: bool = False) -> tuple[Mixed, list[Name]]:
-        """(rows, names of absent columns). Columns that are not in the schema are ignored."""
+    def read(
+        self, columns: list[Column], n: int, learning: bool = False, texts: Collection[Name] = ()
+    ) -> tuple[Mixed, list[Name]]:
+        """(rows, names of absent columns). Columns that are not in the schema are ignored. `texts`: columns whose new
+        levels are read as words."""
         given = {column.name: column for column in columns}
         if n * len(self.fields) < MANY:
             cells = [self._cells(field, given.get(field.name), n, learning) for field in self.fields]
@@ -104,14 +151,33 @@ class Schema:
         blocks: list[Reals | Codes] = []
         for family, at in self.groups:
             if family is self.gaps:
-                own = (given.get(field.name) for field in self.fields)
-                missing = [np.ones(n, dtype=bool) if c is None else c.missing for c in own]
+                each = (given.get(field.name) for field in self.fields)
+                missing = [np.ones(n, dtype=bool) if c is None else c.missing for c in each]
                 blocks.append(Codes(np.stack(missing).astype(np.int32).T))
             elif family.block == "codes":
-                blocks.append(Codes(_side_by_side([cells[j] for j in at], n)))
+                own = Codes(_side_by_side([cells[j] for j in at], n))
+                blocks.append(self._with_new_texts(own, at, given, texts) if texts and not learning else own)
             else:
                 blocks.append(ColumnBlock([cells[j] for j in at]))
         return Mixed(tuple(blocks), n), [name for name in self.names if name not in given]
+
+    def _with_new_texts(self, x: Codes, at: Sequence[int], given: dict, texts: Collection[Name]) -> Codes:
+        """Codes with the words of the texts that have no level, in some columns."""
+        values, more = x.values, {}
+        for c, field in enumerate(self.fields[j] for j in at):
+            column = given.get(field.name)
+            if field.name not in texts or column is None:
+                continue
+            coded = column.as_levels()
+            new = {level: i for i, level in enumerate(one for one in coded.levels or () if one not in field.place)}
+            if new:
+                first = len(field.place) + self.reserve
+                table = np.array([*(first + new[one] if one in new else -1 for one in coded.levels), -1])[coded.values]
+                values = np.array(values)
+                values[table >= 0, c] = table[table >= 0]
+                unknown = len(field.place) if self.reserve else UNSEEN
+                more[c] = NewTexts(field.words.counts_of([str(one) for one in new]), first, unknown)
+        return TextCodes(values, x.floor, more=more) if more else x
 
     def _cells(self, field: Field, column: Column | None, n: int, learning: bool) -> np.ndarray:
         """The cells of a column in the format of its block."""

@@ -48,6 +48,11 @@ class LedgerKey:
     secret : str
         A long text that others do not know.
 
+    See Also
+    --------
+    MixedNB : A density for each column of a table of any type.
+    GaussianNB : Normal columns.
+
     Examples
     --------
     >>> from deciban import GaussianNB, dumps, loads

@@ -65,8 +65,9 @@ class TextScorer:
         """bias + Σ x (unseen_weight + weight) of each text, (n, k)."""
         if self.spec is None:
             return self.score_counts(self.counts(texts))
-        if type(texts) is list and len(texts) == 1 and type(texts[0]) is str and self._as_is:  # without threads
-            return self._chunk(Chunk(as_documents(texts), 0, 1, 0))
+        one = texts.tolist() if type(texts) is np.ndarray and texts.shape == (1,) else texts
+        if type(one) is list and len(one) == 1 and type(one[0]) is str and self._as_is:  # without threads
+            return self._chunk(Chunk(as_documents(one), 0, 1, 0))
         parts = list(map_ordered(chunks(text_source(texts, self.vectorizer, self.spec)), self._chunk))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.weights.unseen_weight)))
 

@@ -102,8 +102,8 @@ class CountVectorizer(theirs.CountVectorizer):
 
     See Also
     --------
-    TfidfVectorizer : counts weighted by inverse document frequency.
-    HashingVectorizer : no vocabulary, a fixed number of columns.
+    TfidfVectorizer : Counts weighted by inverse document frequency.
+    HashingVectorizer : No vocabulary, a fixed number of columns.
 
     Examples
     --------
@@ -124,7 +124,20 @@ class CountVectorizer(theirs.CountVectorizer):
         return {name: value for name, value in super().__getstate__().items() if name not in _HIDDEN}
 
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
-        """Learn the vocabulary and count the terms; equals `fit(texts).transform(texts)` in one pass."""
+        """Learn the vocabulary and count the terms; equals `fit(texts).transform(texts)` in one pass.
+
+        Parameters
+        ----------
+        raw_documents : sequence of str
+            The texts.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        sparse matrix of shape (n, words)
+            The counts or weights of each text.
+        """
         self._validate_params()
         how = self._fast(raw_documents)
         if how is None:
@@ -150,7 +163,18 @@ class CountVectorizer(theirs.CountVectorizer):
         return _as_set_up(X)
 
     def transform(self, raw_documents: Any) -> Any:
-        """Count the known terms in texts; others are ignored."""
+        """Count the known terms in texts; others are ignored.
+
+        Parameters
+        ----------
+        raw_documents : sequence of str
+            The texts.
+
+        Returns
+        -------
+        sparse matrix of shape (n, words)
+            The counts or weights of each text.
+        """
         if "_terms" not in vars(self):
             self._check_vocabulary()
         how = self._fast(raw_documents)
@@ -159,6 +183,20 @@ class CountVectorizer(theirs.CountVectorizer):
     def partial_fit(self, raw_documents: Any, y: Any = None) -> CountVectorizer:
         """Add the terms of more texts. Known terms keep their columns; new ones follow, sorted among themselves.
 
+        Parameters
+        ----------
+        raw_documents : sequence of str
+            The texts.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+            The same vectorizer, with these texts.
+
+        Examples
+        --------
         >>> CountVectorizer().fit(["so it goes"]).partial_fit(["so what"]).vocabulary_
         {'goes': 0, 'it': 1, 'so': 2, 'what': 3}
         """
@@ -187,7 +225,18 @@ class CountVectorizer(theirs.CountVectorizer):
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The terms, in the order of their columns."""
+        """The terms, in the order of their columns.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used.
+
+        Returns
+        -------
+        ndarray of str
+            The words, in the order of the columns.
+        """
         if "_terms" in vars(self) and "vocabulary_" not in vars(self):
             return np.array(self._terms.strings(), dtype=object)
         return super().get_feature_names_out(input_features)
@@ -305,6 +354,11 @@ class HashingVectorizer(theirs.HashingVectorizer):
     None
         There is no state; `fit` only checks the settings.
 
+    See Also
+    --------
+    CountVectorizer : Counts of words.
+    TfidfVectorizer : Weighted counts of words.
+
     Examples
     --------
     >>> HashingVectorizer(n_features=8).transform(["so it goes"]).shape
@@ -312,7 +366,18 @@ class HashingVectorizer(theirs.HashingVectorizer):
     """
 
     def transform(self, X: Any) -> Any:
-        """Hash and count the terms of texts. Nothing is learned."""
+        """Hash and count the terms of texts. Nothing is learned.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The texts.
+
+        Returns
+        -------
+        sparse matrix of shape (n, words)
+            The counts or weights of each text.
+        """
         self._validate_ngram_range()
         how = None if isinstance(X, str) else analyzer_spec(self)
         if how is None:
@@ -345,14 +410,14 @@ class TfidfVectorizer(theirs.TfidfVectorizer, CountVectorizer):
         Convert to lower case.
     preprocessor, tokenizer : callable, optional
         Replace a step of the analysis; scikit-learn's Python code is used then.
+    analyzer : {"word", "char", "char_wb"} or callable, default "word"
+        Whether n-grams are of words, of characters, or of characters inside words.
     stop_words : {"english"} or list, optional
         Words that are not counted.
     token_pattern : str, default r"(?u)\b\w\w+\b"
         Regular expression of a token.
     ngram_range : tuple (low, high), default (1, 1)
         Sizes of the n-grams.
-    analyzer : {"word", "char", "char_wb"} or callable, default "word"
-        Whether n-grams are of words, of characters, or of characters inside words.
     max_df, min_df : float or int, default 1.0 and 1
         Drop terms that occur in more (fewer) texts: a share of the texts (float) or their number (int).
     max_features : int, optional
@@ -376,8 +441,15 @@ class TfidfVectorizer(theirs.TfidfVectorizer, CountVectorizer):
     ----------
     vocabulary_ : dict
         Term → column.
+    fixed_vocabulary_ : bool
+        Whether the vocabulary was given.
     idf_ : array of shape (d,)
         Inverse document frequency of each term.
+
+    See Also
+    --------
+    CountVectorizer : Counts of words.
+    HashingVectorizer : Counts of words without a vocabulary.
 
     Examples
     --------
@@ -386,7 +458,15 @@ class TfidfVectorizer(theirs.TfidfVectorizer, CountVectorizer):
     """
 
     def partial_fit(self, raw_documents: Any, y: Any = None) -> Any:
-        """Not possible: the weights of known terms would have to change."""
+        """Not possible: the weights of known terms would have to change.
+
+        Parameters
+        ----------
+        raw_documents : sequence of str
+            The texts.
+        y : None
+            Not used.
+        """
         raise NotAdditiveError(
             "tf-idf needs all texts at once\n\nhint: CountVectorizer has partial_fit; weigh its counts at the end"
         )
