@@ -40,10 +40,16 @@ def contents(thing: Any) -> bytes:
 
 def sums_alone(family: Any) -> bool:
     """Whether a family's tally has no matrices of products, and no rows with weights of their own."""
-    rows = Rows(np.ones((3, 2), dtype=np.int64 if family.support == "level" else np.float64), np.zeros(3, np.int32), None, 1)
+    rows = Rows(
+        np.ones((3, 2), dtype=np.int64 if family.support == "level" else np.float64), np.zeros(3, np.int32), None, 1
+    )
 
     def holds(t: Any) -> bool:
-        return all(map(holds, t.parts)) if isinstance(t, Bundle) else not isinstance(t, Scatter | RowScatter | Quartic | KeyedRows)
+        return (
+            all(map(holds, t.parts))
+            if isinstance(t, Bundle)
+            else not isinstance(t, Scatter | RowScatter | Quartic | KeyedRows)
+        )
 
     return holds(tally(family, rows, forms(family)[0]))
 

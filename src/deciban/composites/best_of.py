@@ -48,9 +48,8 @@ from deciban.estimation.leave_one_out import blocks
 from deciban.estimation.sensitivity import JoinedSensitivity
 from deciban.ops import cells as cell_ops
 from deciban.tallies import Bundle, GridCounts, Sums
-from deciban.tallies.basic import RoundedMoments, RoundedSums
+from deciban.tallies.basic import RoundedMoments, RoundedSums, column
 from deciban.tallies.exact_tables import beside
-from deciban.tallies.basic import column
 from deciban.tallies.grid import BITS, cell_borders, cell_of
 
 FOLDS = 5

@@ -65,7 +65,9 @@ def _log_mean(terms: list[np.ndarray]) -> np.ndarray:
     return np.logaddexp.reduce(terms, axis=0) - np.log(len(terms))
 
 
-def without_each_row(t: Sums | Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> RoundedSums | RoundedMoments:
+def without_each_row(
+    t: Sums | Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray
+) -> RoundedSums | RoundedMoments:
     """The tally (k, n) whose column i is the only one of t without row i, of cells (n, 1)."""
     rows, k = np.arange(len(y)), t.k
     taken = np.where(np.isnan(cells), 0.0, w[:, None])

@@ -26,7 +26,15 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import blocks, moments_left, not_in_sums, row_sums, set_own, sums_of_others, weight
+from deciban.estimation.leave_one_out import (
+    blocks,
+    moments_left,
+    not_in_sums,
+    row_sums,
+    set_own,
+    sums_of_others,
+    weight,
+)
 from deciban.estimation.sensitivity import JoinedSensitivity, LocationScale
 from deciban.gaussian import columns as normals
 from deciban.gaussian.leave_one_out import DEEP, GivenPrior, cached_plan, students

@@ -73,8 +73,8 @@ from deciban.models.model import State
 from deciban.rows import inputs
 from deciban.rows.rows import ArrayRows, Rows
 from deciban.tallies import Bundle, Moments, Scatter
-from deciban.tallies.exact_tables import in_columns
 from deciban.tallies.basic import column, divide
+from deciban.tallies.exact_tables import in_columns
 
 BATCH = 1 << 20  # largest number of entries in the inverses of a batch, one inverse per row
 MANY = 8  # times the columns: a pattern with this many rows is kept as its mean and scatter

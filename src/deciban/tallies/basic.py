@@ -20,7 +20,6 @@ from deciban.tallies.exact import ExactSums
 from deciban.tallies.exact_tables import (
     ClassSums,
     ExactTable,
-    are_finite,
     as_doubles,
     collapsed,
     columns_of,
@@ -153,7 +152,7 @@ class Tally:
         return self._each(lambda a: relabelled(a, index, k))
 
     def whole_cells(self, weight: ExactTable) -> Any:
-        """The same tally with a weight (k,) if no cell is missing: where every column has the weight (k,) of the rows."""
+        """The same tally with a weight (k,) if no cell is missing: if every column has the weight (k,) of the rows."""
         if len(self.weight.shape) == 1 or not self.d or not equal(self.weight, weight):
             return self
         return replace(self, weight=first_column(self.weight))
