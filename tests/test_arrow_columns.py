@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from deciban import ops
 from deciban.data.blocks import ColumnBlock, Reals
-from deciban.ops import spec
 
 from .support.compare import assert_same_bits
 
