@@ -115,7 +115,7 @@ struct PlainSums {
   };
 
   struct alignas(64) Slots {
-    ivec bin[2];
+    uvec bin[2];
     Size rows[2];
     bool used;
     bool full() const { return rows[0] > 2000; }
@@ -125,20 +125,21 @@ struct PlainSums {
   template <int mode, class F>
   static __attribute__((noinline)) bool batch(const double* const* row, const double* weight, Size count, Size off, F f,
                                               const Window& w, Slots& out, const double* next) {
-    ivec first = out.bin[0], second = out.bin[1], lost{};
+    uvec first = out.bin[0], second = out.bin[1];
+    ivec lost{};
     const vec m0 = w.m0, m1 = w.m1;
     vec high = all(0.0);
     for (Size i = 0; i < count; ++i) {
       const vec x = f(load(row[i] + off), all(weight[i]));
       if (i * lanes % 8 == 0) __builtin_prefetch(next + lanes * i, 0, 2);
       const vec t = x + m0, r = x - (t - m0);
-      first += (ivec)t;
+      first += (uvec)t;
       high = larger(magnitude(x), high);
       if constexpr (mode == 1) {
         lost |= (ivec)(r + all(0.0));
       } else {
         const vec s = r + m1;
-        second += (ivec)s;
+        second += (uvec)s;
         lost |= (ivec)((s - m1) - r);
       }
     }
@@ -153,8 +154,8 @@ struct PlainSums {
   static void fold(const Slots& s, const Window& w, Size l, ExactTotals& totals, Size c, Size j) {
     Chunks& to = totals.s1.block(j);
     const Size at = totals.s1.cell(c, j);
-    const ivec a = (ivec)((uvec)s.bin[0] - (uvec)w.m0 * static_cast<unsigned long long>(s.rows[0]));
-    const ivec b = (ivec)((uvec)s.bin[1] - (uvec)w.m1 * static_cast<unsigned long long>(s.rows[1]));
+    const ivec a = (ivec)(s.bin[0] - (uvec)w.m0 * static_cast<unsigned long long>(s.rows[0]));
+    const ivec b = (ivec)(s.bin[1] - (uvec)w.m1 * static_cast<unsigned long long>(s.rows[1]));
     to.add(at, a[l], w.top[l] - 49);
     to.add(at, b[l], w.top[l] - 99);
   }
@@ -201,7 +202,7 @@ struct Squares {
 
   struct alignas(64) Slots {
     vec f[7];   // Σa², Σab, Σb², Σac, Σbc, Σc², Σ(b + c)
-    ivec a;     // Σ of the bits of a + m1
+    uvec a;     // Σ of the bits of a + m1
     ivec q[8];  // what was carried, in units
     Size rows, carries;
     bool used;
@@ -214,8 +215,8 @@ struct Squares {
         q[i] += (((ivec)t - (ivec)far) << 8) + ((ivec)(rest + m) - (ivec)m);
         f[i] = vec{};
       }
-      q[7] += (ivec)((uvec)a - (uvec)w.m1 * static_cast<unsigned long long>(rows));
-      a = ivec{}, rows = 0, ++carries;
+      q[7] += (ivec)(a - (uvec)w.m1 * static_cast<unsigned long long>(rows));
+      a = uvec{}, rows = 0, ++carries;
     }
   };
 
@@ -225,7 +226,8 @@ struct Squares {
     if (out.rows + count > carry_rows) out.carry(w);
     constexpr int slices = mode < 3 ? mode : 3;
     vec aa = out.f[0], ab = out.f[1], bb = out.f[2], ac = out.f[3], bc = out.f[4], cc = out.f[5], rest = out.f[6];
-    ivec sa = out.a, lost{};
+    uvec sa = out.a;
+    ivec lost{};
     const vec m1 = w.m1, m2 = w.m2, m3 = w.m3;
     [[maybe_unused]] vec least = all(__builtin_inf());
 #pragma GCC unroll 2
@@ -233,7 +235,7 @@ struct Squares {
       const vec x = load(row[i] + off);
       if (i * lanes % 8 == 0) __builtin_prefetch(next + lanes * i, 0, 2);
       const vec t1 = x + m1, a = t1 - m1, r = x - a;
-      sa += (ivec)t1;
+      sa += (uvec)t1;
       aa += a * a;
       if constexpr (slices == 1) lost |= (ivec)(r + all(0.0));
       if constexpr (slices == 2) {
@@ -303,8 +305,13 @@ struct WeightedSums {
       least[l] = static_cast<long long>(bits + 0x7FFFFFFFFFFFFFFFULL);
     }
     // so that no bit of a rest is lost below 2^-1074, and nothing overflows
-    static int lowest(int scale) { return with_squares ? std::max(-(860 + scale) / 2 + 1, -900 - scale) : std::max(-900 - scale, -980); }
-    static int highest(int scale) { return with_squares ? std::min({(960 - scale) / 2 - 1, 940 - scale, 940}) : std::min(940 - scale, 940); }
+    static int lowest(int scale) {
+      return with_squares ? std::max({-(860 + scale) / 2 + 1, -900 - scale, -980}) : std::max(-900 - scale, -980);
+    }
+    static int highest(int scale) {
+      if (scale > 960) return -5000;  // products by parts would overflow
+      return with_squares ? std::min({(960 - scale) / 2 - 1, 940 - scale, 940}) : std::min(940 - scale, 940);
+    }
     static int choose(const Exponents& seen) {
       if (seen.count == 0) return 10;
       return seen.low > seen.high + 2 - 17 ? seen.high + 2 : seen.best(-5000, 17);
@@ -313,7 +320,7 @@ struct WeightedSums {
   };
 
   struct alignas(64) Slots {
-    ivec bin[with_squares ? 7 : 3];
+    uvec bin[with_squares ? 7 : 3];
     Size rows;
     bool used;
     bool full() const { return rows > 2000; }
@@ -323,8 +330,8 @@ struct WeightedSums {
   template <int, class F>
   static __attribute__((noinline)) bool batch(const double* const* row, const double* weight, Size count, Size off, F,
                                               const Window& w, Slots& out, const double* next) {
-    ivec a0 = out.bin[0], a1 = out.bin[1], a2 = out.bin[2];
-    [[maybe_unused]] ivec b0{}, b1{}, b2{}, b3{};
+    uvec a0 = out.bin[0], a1 = out.bin[1], a2 = out.bin[2];
+    [[maybe_unused]] uvec b0{}, b1{}, b2{}, b3{};
     if constexpr (with_squares) b0 = out.bin[3], b1 = out.bin[4], b2 = out.bin[5], b3 = out.bin[6];
     ivec high{}, low = ivec{} + 0x7FFFFFFFFFFFFFFFLL;  // of bits: those of NaN are the largest
     for (Size i = 0; i < count; ++i) {
@@ -335,23 +342,23 @@ struct WeightedSums {
       const vec p = rounded(v * x), e = rest_of_product(v, x, p);
       {
         const vec t = p + w.z0, r = p - (t - w.z0);
-        a0 += (ivec)t;
+        a0 += (uvec)t;
         const vec u = r + w.z1, s = u + e, rest = e - (s - u);
-        a1 += (ivec)s;
-        a2 += (ivec)(rest + w.z2);
+        a1 += (uvec)s;
+        a2 += (uvec)(rest + w.z2);
       }
       if constexpr (with_squares) {
         const vec p1 = rounded(p * x), e1 = rest_of_product(p, x, p1);
         const vec p2 = rounded(e * x), e2 = rest_of_product(e, x, p2);
         const vec t = p1 + w.y0, r = p1 - (t - w.y0);
-        b0 += (ivec)t;
+        b0 += (uvec)t;
         const vec u = r + w.y1, s = u + e1, rest1 = e1 - (s - u);
         const vec s2 = s + p2, rest2 = p2 - (s2 - s);
-        b1 += (ivec)s2;
+        b1 += (uvec)s2;
         const vec c = rest1 + w.y2, d = c + rest2, rest3 = rest2 - (d - c);
         const vec d2 = d + e2, rest4 = e2 - (d2 - d);
-        b2 += (ivec)d2;
-        b3 += (ivec)((rest3 + w.y3) + rest4);
+        b2 += (uvec)d2;
+        b3 += (uvec)((rest3 + w.y3) + rest4);
       }
     }
     if (any(~((low >= w.least) & (high <= (ivec)w.most)))) return false;
@@ -366,7 +373,7 @@ struct WeightedSums {
     const Size at = totals.s1.cell(c, j);
     const auto rows = static_cast<unsigned long long>(s.rows);
     const auto put = [&](Chunks& to, int bin, vec magic, int power) {
-      to.add(at, ((ivec)((uvec)s.bin[bin] - (uvec)magic * rows))[l], power);
+      to.add(at, ((ivec)(s.bin[bin] - (uvec)magic * rows))[l], power);
     };
     Chunks& first = totals.s1.block(j);
     put(first, 0, w.z0, w.z[l] - 49), put(first, 1, w.z1, w.z[l] - 99), put(first, 2, w.z2, w.z[l] - 130);
@@ -658,7 +665,7 @@ struct CellBins {
   static constexpr int most = 4;
   int low = 0, bins = 1;
   double magic[most], limit;  // |x| < limit
-  Limb bits[most];
+  Word64 bits[most];
 
   // For cells that are multiples of 2^last below 2^high, up to `terms` of them in a sum.
   CellBins(int last, int high, Size terms) {
@@ -678,9 +685,9 @@ struct CellBins {
     const double size = std::fabs(x);
     for (int b = count - 1; b >= 0; --b) {
       const double t = x + magic[b];
-      Limb own;
+      Word64 own;
       __builtin_memcpy(&own, &t, sizeof own);
-      sums[b] += own - bits[b];
+      sums[b] = static_cast<Limb>(static_cast<Word64>(sums[b]) + own - bits[b]);
       x -= t - magic[b];
     }
     return (x == 0) & (size < limit);
