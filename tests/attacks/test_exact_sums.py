@@ -85,3 +85,41 @@ def test_sums_that_no_rows_have_are_refused(rows):
         model.forget(rows, [0, 0])
     with pytest.raises(ForgetError):
         model.forget([[5.5], [5.5]], [1, 1])
+
+
+DISCRIMINANTS = [deciban.LinearDiscriminantAnalysis, deciban.QuadraticDiscriminantAnalysis]
+
+
+@pytest.mark.parametrize("kind", DISCRIMINANTS)
+@pytest.mark.parametrize("far", [64.0, 1e6, 1e12])
+def test_e2_one_far_row_leaves_nothing_in_products(kind, far):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), np.arange(100) % 2
+    model = kind().fit(X, y)
+    before = model.predict_proba(X)
+    row = far * np.array([[1.0, 0.5, -1.0]])
+    after = model.partial_fit(row, [0]).forget(row, [0]).predict_proba(X)
+    np.testing.assert_allclose(after, before, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", DISCRIMINANTS)
+def test_e3_far_from_zero_discriminants_stay(kind):
+    rng = np.random.default_rng(0)
+    X, Z = 1e9 + 1e-3 * rng.normal(size=(200, 4)), 1e9 + 1e-3 * rng.normal(size=(100, 4))
+    y, z = np.arange(200) % 2, np.arange(100) % 2
+    X[y == 1] += 1e-3
+    model = kind().fit(X, y)
+    before = model.predict_proba(X)
+    after = model.partial_fit(Z, z).forget(Z, z).predict_proba(X)
+    np.testing.assert_allclose(after, before, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", DISCRIMINANTS)
+def test_e4_merged_parts_have_the_covariances_of_one_fit(kind):
+    x = np.round((1e15 + 0.1 * np.random.default_rng(0).normal(size=(5000, 2))) * 8) / 8
+    y = np.arange(5000) % 2
+    whole = kind(store_covariance=True).fit(x, y)
+    merged = deciban.merge(kind(store_covariance=True).fit(x[i : i + 100], y[i : i + 100]) for i in range(0, 5000, 100))
+    np.testing.assert_array_equal(merged.means_, whole.means_)
+    for a, b in zip(np.atleast_3d(merged.covariance_), np.atleast_3d(whole.covariance_), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=0)

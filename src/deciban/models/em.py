@@ -241,7 +241,7 @@ def expected(batch: IncompleteRows, g: ClassGaussians, pooled: bool = False) -> 
         loglik -= 0.5 * float((g.inverse[where] * within).sum())
         group = np.zeros_like(batch.y_pattern) if pooled else batch.y_pattern
         np.add.at(scatter, group, within * _outer(g.deviation[where]))
-    return ExpectedStatistics(replace(tally, scatter=scatter), loglik)
+    return ExpectedStatistics(replace(tally, scatter=scatter, rest=np.zeros_like(scatter)), loglik)
 
 
 def _outer(scale: np.ndarray) -> np.ndarray:
@@ -347,7 +347,7 @@ class Expected:
     d: int
 
     def __call__(self, patterns: list[IncompleteRows]) -> ExpectedStatistics:
-        nothing = Scatter(
+        nothing = Scatter.from_means(
             np.zeros(self.k),
             np.zeros((self.k, self.d)),
             np.zeros((1 if self.pooled else self.k, self.d, self.d)),
@@ -422,4 +422,4 @@ def start(complete: Scatter, seen: Moments, n: np.ndarray) -> Scatter:
     shown = np.broadcast_to(column(seen.n), (k, d)) > 0
     weights = n.sum(keepdims=True) if complete.pooled else n
     scatter = weights[:, None, None] * np.diag(within_class_variance(seen))
-    return Scatter(n, np.where(shown, seen.mean, seen.collapse().mean), scatter, complete.pooled)
+    return Scatter.from_means(n, np.where(shown, seen.mean, seen.collapse().mean), scatter, complete.pooled)

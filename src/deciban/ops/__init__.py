@@ -233,8 +233,12 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatte
     if _core is None or x.d > _SMALL:
         out = spec.scatter(x, y, w, k, pooled)
     else:
-        out = Scatter(np.zeros(k), np.zeros((k, x.d)), np.zeros((1 if pooled else k, x.d, x.d)), pooled)
-        _core.scatter(x.held, y, w, out.n, out.mean, out.scatter)
+        products = np.zeros((1 if pooled else k, x.d, x.d))
+        _core.scatter(x.held, y, w, np.zeros(k), np.zeros((k, x.d)), products)
+        if not all_finite(products) and _missing(x):
+            return _complete(scatter, x, y, w, k, pooled)
+        sums = exact_sums(x, y, w, k)[1]
+        return Scatter(exact_class_weights(y, w, k), sums, products, np.zeros_like(products), pooled)
     if all_finite(out.scatter) or not _missing(x):
         return out
     return _complete(scatter, x, y, w, k, pooled)

@@ -153,17 +153,16 @@ def _exact(k: int, d: int, cell: np.ndarray, factors: Sequence[tuple[np.ndarray,
 def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter:
     """mean[c] and Σ w (x − mean)(x − mean)ᵀ over the rows of class c, or over all rows where pooled."""
     v, w = _values(x, None), _weights(y, w)
-    mean = np.zeros((k, x.d))
     matrices = np.zeros((1 if pooled else k, x.d, x.d))
     for c in range(k):
         rows = np.flatnonzero((y == c) & (w > 0))
         if len(rows):
             weight = w[rows, None]
-            reference = v[rows[0]]
-            mean[c] = reference + ((v[rows] - reference) * weight).sum(0) / weight.sum()
-            centred = v[rows] - mean[c]
+            near = v[rows] - v[rows[0]]
+            centred = near - (near * weight).sum(0) / weight.sum()
             matrices[0 if pooled else c] += (centred * weight).T @ centred
-    return Scatter(weight_by_class(y, w, k), mean, matrices, pooled)
+    sums = exact_sums(x, y, w, k)[1]
+    return Scatter(weight_by_class(y, w, k), sums, matrices, np.zeros_like(matrices), pooled)
 
 
 def quartic(x: Reals, y, w, k: int) -> Quartic:

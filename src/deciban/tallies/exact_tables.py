@@ -21,7 +21,7 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from deciban.tallies.exact import ExactSums, mean_and_squares
+from deciban.tallies.exact import ExactSums, mean_and_squares, ratio
 
 SMALLEST = 5e-324  # double above 0
 MODERATE = 5  # limbs above the point: 2^320, whose square is a double, and so is that over the least weight
@@ -109,6 +109,39 @@ def minus(a: ExactTable, b: ExactTable) -> ExactTable:
 
 def _difference(a: ExactTable, b: ExactTable) -> ExactTable:
     return _like(a, as_sums(a) - as_sums(b))
+
+
+def product(a: ExactTable, b: np.ndarray) -> ExactTable:
+    """a · b cell by cell, of weights (k, d) that two doubles hold, and doubles."""
+    high = as_doubles(a)
+    low = as_doubles(minus(a, high)) if not isinstance(a, np.ndarray) else np.zeros_like(high)
+    out: ExactTable = np.zeros(a.shape)
+    for own in (high, low):
+        for part in _two(own, b) if own.any() else ():
+            out = plus(out, part)
+    return out
+
+
+def _two(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """a · b, and what rounding leaves of it, in halves of the factors (Veltkamp and Dekker, 1971)."""
+    with np.errstate(all="ignore"):
+        out = a * b
+        (a1, a2), (b1, b2) = _halves(a), _halves(b)
+        rest = ((a1 * b1 - out) + a1 * b2 + a2 * b1) + a2 * b2
+    return out, np.where(np.isfinite(rest), rest, 0.0)
+
+
+def _halves(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    wide = 134217729.0 * a
+    high = wide - (wide - a)
+    return high, a - high
+
+
+def quotients(a: ExactTable, n: ExactTable) -> np.ndarray:
+    """a / n (k, d), each rounded once; 0 where n (k,) or (k, d) is 0."""
+    if not (are_finite(a) and are_finite(n)):
+        return as_doubles(a) * np.nan
+    return ratio(as_sums(a), as_sums(n))
 
 
 def times(a: ExactTable, scale: float) -> ExactTable:
