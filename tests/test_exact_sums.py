@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+import platform
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,8 +20,9 @@ from hypothesis import strategies as st
 from deciban import ops
 from deciban.data.blocks import ColumnBlock, Counts, Reals
 from deciban.tallies import ExactSums
-from deciban.tallies.exact import from_planes, mean_and_squares, ratio
+from deciban.tallies.exact import combine, from_planes, mean_and_squares, ratio
 
+from .support.builds import every_build, every_hard_case
 from .support.strategies import examples
 
 DOUBLES = st.one_of(
@@ -295,3 +303,154 @@ def test_infinite_cells_and_weights_are_reported(bad):
     (n,) = both(lambda: (ops.exact_weights(y, w, 1),))
     assert not n.finite
     assert not (n + n).finite
+
+
+def every_form(cells: np.ndarray) -> list[Reals | Counts]:
+    """The same rows as C order, Fortran order, columns that lie apart, and stored cells."""
+    n, d = cells.shape
+    stored = Counts(np.arange(n + 1) * d, np.tile(np.arange(d, dtype=np.int32), n), cells.ravel(), d)
+    return [Reals(cells), Reals(np.asfortranarray(cells)), *([ColumnBlock(list(cells.T))] if n and d else []), stored]
+
+
+@examples(60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(0, 900),
+    d=st.sampled_from([1, 4, 7, 8, 9, 20, 130]),
+    k=st.integers(1, 5),
+    kind=st.sampled_from(["normal", "integers", "wide", "wild", "mixed"]),
+    weight=WEIGHTS,
+    squares=st.booleans(),
+)
+def test_bytes_do_not_depend_on_order_parts_form_or_instruction_set(seed, n, d, k, kind, weight, squares):
+    rng = np.random.default_rng(seed)
+    cells = rows_of(rng, [], n, d, "wide" if kind == "mixed" else kind)
+    if kind == "mixed":  # most cells in one window, some far above and below it, zeros of both signs, holes
+        far = rng.random((n, d))
+        cells[far < 0.02], cells[far > 0.97], cells[abs(far - 0.5) < 0.01] = 1e12, -1e-30, -0.0
+        cells[abs(far - 0.3) < 0.01] = np.nan
+    y, w = rng.integers(0, k, n).astype(np.int32), weights_of(rng, weight, n)
+
+    def found(x, rows=slice(None)):
+        return ops.exact_sums(x, y[rows], None if w is None else w[rows], k, squares=squares)
+
+    with ops.specification():
+        want = found(Reals(cells))
+    for name in ops.instruction_sets():
+        with ops.instruction_set(name):
+            for x in every_form(cells):
+                for a, b in zip(found(x), want, strict=True):
+                    assert a == b
+            order = rng.permutation(n)
+            assert list(found(Reals(cells[order]), order)) == list(want)
+            cut = int(rng.integers(0, n + 1))
+            parts = [found(Reals(cells[rows]), rows) for rows in (slice(0, cut), slice(cut, n))]
+            for a, b, whole in zip(*parts, want, strict=True):
+                a, b = (v if v.d == whole.d else v.spread(whole.d) for v in (a, b))
+                assert a + b == whole
+                assert whole - b == a
+
+
+@every_build
+@every_hard_case
+def test_every_instruction_set_equals_the_specification(build, rows):
+    with ops.specification():
+        want = ops.exact_sums(Reals(rows.cells), rows.y, rows.w, rows.k, squares=True)
+    with ops.instruction_set(build):
+        for x in every_form(rows.cells):
+            assert list(ops.exact_sums(x, rows.y, rows.w, rows.k, squares=True)) == list(want)
+
+
+@every_build
+def test_sums_that_are_nearly_full_lose_no_batch(build):
+    """Cells of up to 8 · 2^top pass the check of their batch, and fill the doubles that batches are summed in."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(40000, 8))
+    x[::32] *= 37.0
+    x[5::64] = 30.0
+    y = np.zeros(len(x), dtype=np.int32)
+    with ops.specification():
+        want = ops.exact_sums(Reals(x), y, None, 1, squares=True)
+    with ops.instruction_set(build):
+        assert list(ops.exact_sums(Reals(x), y, None, 1, squares=True)) == list(want)
+
+
+@every_build
+def test_many_rows_of_one_class_fold_in_time(build):
+    """Sums of three million rows of large cells, which are known without a loop."""
+    n = 3_000_000 if build == ops.instruction_sets()[-1] else 300_000
+    x = np.full((n, 2), 2.0**21 - 1)
+    y = np.zeros(n, dtype=np.int32)
+    w = np.full(n, 0.1)
+    one = Fraction(2**21 - 1)
+    with ops.instruction_set(build):
+        for weights, each in ((None, Fraction(1)), (w, Fraction(0.1))):
+            got = ops.exact_sums(Reals(x), y, weights, 1, squares=True)
+            assert [v.to_fractions()[0, 0] for v in got] == [n * each, n * each * one, n * each * one**2]
+
+
+@contextmanager
+def control_register(bits: int) -> Iterator[None]:
+    """Inside, this thread's control register has these bits set."""
+    libm = ctypes.CDLL("libm.so.6")  # fenv_t has 32 bytes, the last four of them the register of SSE
+    kept, changed = ctypes.create_string_buffer(32), ctypes.create_string_buffer(32)
+    libm.fegetenv(kept)
+    register = int.from_bytes(kept.raw[28:32], "little") | bits
+    changed.raw = kept.raw[:28] + register.to_bytes(4, "little")
+    libm.fesetenv(changed)
+    try:
+        yield
+    finally:
+        libm.fesetenv(kept)
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or platform.system() != "Linux", reason="sets the register of x86-64"
+)
+@pytest.mark.parametrize("bits", [0x8000, 0x0040, 0x8040, 0x2000, 0x4000, 0x6000])  # flush, denormals are 0, directions
+@every_build
+def test_rounding_mode_and_flushed_subnormals_of_the_caller_change_nothing(build, bits):
+    rng = np.random.default_rng(1)
+    x = np.concatenate(
+        [rng.normal(size=(300, 9)), 5e-324 * rng.integers(-9, 9, (100, 9)), rng.normal(size=(50, 9)) * 1e-160]
+    )
+    y, w = rng.integers(0, 2, len(x)).astype(np.int32), rng.random(len(x))
+    for weights in (None, w):
+        for form in every_form(x):
+            with ops.instruction_set(build):
+                want = ops.exact_sums(form, y, weights, 2, squares=True)
+                moments = mean_and_squares(*want)
+                with control_register(bits):
+                    got = ops.exact_sums(form, y, weights, 2, squares=True)
+                    again = mean_and_squares(*got)
+            assert list(got) == list(want)
+            assert [a.tobytes() for a in again] == [a.tobytes() for a in moments]
+
+
+def test_threads_give_the_same_bytes():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(5000, 9)), rng.integers(0, 3, 5000).astype(np.int32)
+    want = ops.exact_sums(Reals(x), y, None, 3, squares=True)
+    cuts = np.linspace(0, 5000, 17).astype(int)
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(
+            pool.map(
+                lambda ab: ops.exact_sums(Reals(x[slice(*ab)]), y[slice(*ab)], None, 3, squares=True), pairwise(cuts)
+            )
+        )
+        stored = every_form(x)[-1]
+        by_class = ops.exact_sums(replace(stored, each=pool.map), y, None, 3, squares=True)
+    assert [combine(3, [(p[i], None, 1) for p in parts]) for i in range(3)] == list(want)
+    assert list(by_class) == list(want)
+
+
+def test_cells_of_sparse_rows_may_be_far_apart():
+    for values in (
+        [1e12] * 5,
+        [1e-20, 1.0, 3e9, 7.0, 1e300],
+        [2.0**40, 2.0**-40, 1.0, 5e-324, -1.0],
+        [0.1, 1e18, -1e18, 3.0, 0.1],
+    ):
+        x = Counts(np.arange(6), np.arange(5, dtype=np.int32), np.array(values), 5)
+        for w in (None, np.full(5, 0.3), np.array([1e-300, 1.0, 1e80, 0.0, 2.0])):
+            both(lambda x=x, w=w: ops.exact_sums(x, np.zeros(5, dtype=np.int32), w, 2, squares=True))
