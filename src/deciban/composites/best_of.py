@@ -49,7 +49,7 @@ from deciban.estimation.sensitivity import JoinedSensitivity
 from deciban.ops import cells as cell_ops
 from deciban.tallies import Bundle, GridCounts, Sums
 from deciban.tallies.basic import RoundedMoments, RoundedSums, column
-from deciban.tallies.exact_tables import beside
+from deciban.tallies.exact_tables import concatenated_columns
 from deciban.tallies.grid import BITS, cell_borders, cell_of
 
 FOLDS = 5
@@ -127,7 +127,7 @@ class BestOf(Family):
     def tally(self, x: Reals, y, w, k: int) -> Bundle:
         found = cell_ops.shared(x, y, w, k, threads.in_threads)
         wrong = [found.wrong[support] for support in self._supports()]
-        total = beside(wrong) if wrong else np.zeros((k, 0))
+        total = concatenated_columns(wrong) if wrong else np.zeros((k, 0))
         return Bundle((Sums(found.cells.weight, total), *(getattr(found, name) for name in self._shared())))
 
     def _supports(self) -> list[str]:

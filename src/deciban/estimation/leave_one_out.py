@@ -189,9 +189,9 @@ def exactly_left(
         m = len(x[own])
         cell = Counts(np.arange(m + 1), np.arange(m), x[own], m)  # a row, and a column, for each cell
         one = Counts(np.arange(m + 1), np.arange(m), np.ones(m), m)
-        gone = ops.moments(cell, y[own], w[own], t.k)
+        removed = ops.moments(cell, y[own], w[own], t.k)
         n = t.weight if len(t.weight.shape) == 2 else in_columns(t.weight, t.d)
-        taken = Moments(ops.sums(one, y[own], w[own], t.k).sums, gone.sums, gone.squares)
+        taken = Moments(ops.sums(one, y[own], w[own], t.k).sums, removed.sums, removed.squares)
         left = (Moments(n, t.sums, t.squares).part(j[own]) - taken).rounded
         mean[own], m2[own] = left.mean[y[own], np.arange(m)], left.m2[y[own], np.arange(m)]
     return mean, m2

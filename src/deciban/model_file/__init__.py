@@ -258,14 +258,9 @@ def model_info(path: Source) -> dict[str, Any]:
     dict
         `class`, `settings`, `columns`, `classes`, `rows` (how many were learned), `rows_kept` (how many of them can be
         read from the file), `ledger` (None, "public" or "secret": the key of the hashes of rows), `fingerprint`
-        (SHA-256 of what was learned: equal rows give equal fingerprints, whatever else was learned and forgotten in
-        between; None: the model is no sum over rows), `date`, `source`, `target`, `text`, `metrics`, `format` and
+        (SHA-256 of what was learned: equal rows give equal fingerprints, no matter what else was learned and forgotten
+        in between; None: the model is no sum over rows), `date`, `source`, `target`, `text`, `metrics`, `format` and
         `library`, the version that wrote the file.
-
-    See Also
-    --------
-    load : Reads a model file.
-    save : Writes a model file.
 
     Examples
     --------
@@ -426,7 +421,7 @@ def _rows_of(model: Any) -> float | None:
 
 def fingerprint(model: Any) -> str | None:
     """SHA-256 of what a model has learned: its columns and classes, its tally, and the smallest rows of its sample.
-    Equal rows give equal fingerprints, in whatever order and parts they were learned, with whatever other rows that
+    Equal rows give equal fingerprints, in any order and parts, with any other rows that
     were removed again. None: the model is no sum over rows."""
     texts = model._reads_texts and not model._has_members
     state = model._words if texts else model._tally_state()

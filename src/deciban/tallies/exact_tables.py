@@ -47,9 +47,11 @@ ExactTable = np.ndarray | ExactSums | ClassSums  # (k,) or (k, d)
 
 
 def as_doubles(a: ExactTable) -> np.ndarray:
-    """The cells, rounded once to the nearest double; ±∞ where they are larger than any."""
+    """The cells, rounded once to the nearest double; ±∞ beyond the largest, NaN where infinite numbers were added."""
     if isinstance(a, np.ndarray):
         return a
+    if not are_finite(a):
+        return np.full(a.shape, np.nan)
     return a.column.to_doubles()[:, 0] if isinstance(a, ClassSums) else a.to_doubles()
 
 
@@ -222,7 +224,7 @@ def placed(a: ExactTable, at: np.ndarray, d: int) -> ExactTable:
     return ExactSums.concatenate([own, ExactSums.zeros(own.k, 1)]).part(source)
 
 
-def beside(tables: Sequence[ExactTable]) -> ExactTable:
+def concatenated_columns(tables: Sequence[ExactTable]) -> ExactTable:
     """The columns of several tables (k, d), one after the other."""
     plain = [a for a in tables if isinstance(a, np.ndarray)]
     return np.hstack(plain) if len(plain) == len(tables) else ExactSums.concatenate(list(map(as_sums, tables)))
@@ -257,6 +259,8 @@ def mean_and_m2(n: ExactTable, s1: ExactTable, s2: ExactTable) -> tuple[np.ndarr
                 some = weight != 0
                 mean = np.divide(s1, weight, out=np.zeros_like(s1), where=some)
                 return mean, np.divide(whole - square, weight, out=np.zeros_like(s1), where=some)
+    if not all(map(are_finite, (n, s1, s2))):
+        return np.full(s1.shape, np.nan), np.full(s1.shape, np.nan)
     return mean_and_squares(as_sums(n), as_sums(s1), as_sums(s2))
 
 

@@ -209,9 +209,9 @@ class Scatter(Tally):
         between = _outer(scale, other._from(left), self.pooled)
         scatter, rest = _sum_of_pairs(self.scatter, self.rest, -between, 0.0)
         scatter, rest = _sum_of_pairs(scatter, rest, -other.scatter, -other.rest)
-        gone = ~(left.n > 0)
-        if gone.all() if self.pooled else gone.any():
-            scatter[slice(None) if self.pooled else gone] = rest[slice(None) if self.pooled else gone] = 0.0
+        emptied = ~(left.n > 0)
+        if emptied.all() if self.pooled else emptied.any():
+            scatter[slice(None) if self.pooled else emptied] = rest[slice(None) if self.pooled else emptied] = 0.0
         settled(scatter, self.scatter)
         return replace(left, scatter=scatter, rest=np.where(scatter == 0, 0.0, rest))
 
