@@ -135,7 +135,7 @@ def test_model_info_describes_where_a_model_comes_from(path):
 def test_the_safetensors_package_reads_our_files(path):
     deciban.save(model := LinearDiscriminantAnalysis().fit(X, list("aabbcc")), path)
     arrays = load_file(path)
-    assert any(np.array_equal(a, model.tally_.parts[1].mean) for a in arrays.values())
+    assert any(np.array_equal(a, model.tally_.parts[1].scatter) for a in arrays.values())
     with safe_open(path, "numpy") as file:
         assert json.loads(file.metadata()["deciban"])["class"] == "LinearDiscriminantAnalysis"
     empty = {"none": np.zeros((3, 0)), "some": np.arange(3, dtype=np.uint8), "bool": np.array([True])}

@@ -117,7 +117,7 @@ def test_more_taken_away_than_there_was_is_told_by_class():
         lambda t: replace(t, w=t.w[:-1]),
         lambda t: replace(t, levels=t.levels[:-1]),
         lambda t: replace(t, levels=t.levels - 9),
-        lambda t: replace(t, n=t.n[:-1]),
+        lambda t: replace(t, weight=t.weight[:-1]),
         lambda t: replace(t, rows=np.repeat(t.rows[:1], len(t.w), axis=0), y=0 * t.y),
     ],
 )

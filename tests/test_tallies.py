@@ -55,7 +55,7 @@ def test_column_without_any_level_is_no_trouble():
 
 def test_bundle_adds_takes_away_and_scales_all_its_parts():
     one = Bundle(
-        (ClassWeights(np.array([2.0])), SharedTally(Moments(np.array([2.0]), np.array([[1.0]]), np.array([[4.0]]))))
+        (ClassWeights(np.array([2.0])), SharedTally(Moments(np.array([2.0]), np.array([[2.0]]), np.array([[6.0]]))))
     )
     for made in (one + one, one * 2, one + one + one - one):
         np.testing.assert_array_equal(made.parts[0].n, [4.0])

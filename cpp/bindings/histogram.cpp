@@ -27,14 +27,6 @@ static void bind_share(nb::module_& m) {
         }, "x"_a, "y"_a, "w"_a.none(), "tables"_a, "keys"_a, "start"_a, Free());
 }
 
-// A vector as an array that owns it.
-template <class T>
-static auto array_of(std::vector<T>&& values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
-}
-
 using Lists = std::vector<ReadKeys>;
 using ListsOfBounds = std::vector<Bounds>;
 using ListsOfWeights = std::vector<Doubles>;  // empty: 1 each

@@ -8,6 +8,7 @@ using namespace nanobind::literals;
 
 void bind_tallies(nb::module_& m);
 void bind_cells(nb::module_& m);
+void bind_exact(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_labels(nb::module_& m);
 void bind_logistic(nb::module_& m);
@@ -24,6 +25,7 @@ NB_MODULE(_core, m) {
   m.def("use", &deciban::use, "name"_a);
   bind_tallies(m);
   bind_cells(m);
+  bind_exact(m);
   bind_scores(m);
   bind_labels(m);
   bind_logistic(m);

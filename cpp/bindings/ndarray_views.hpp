@@ -111,6 +111,14 @@ inline Labels view(const Codes& y, const Doubles& w, Size n, Size k) {
   return out;
 }
 
+// A vector as an array that owns it.
+template <class T>
+auto array_of(std::vector<T>&& values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+}
+
 using Free = nb::call_guard<nb::gil_scoped_release>;
 
 }  // namespace deciban

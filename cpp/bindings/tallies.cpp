@@ -20,47 +20,6 @@ template <class X, class Cells>
 static void bind_rows(nb::module_& m) {
   using T = typename X::Cell;
   using Kernel = RowTallies<X>;
-  m.def("sums", [](const Cells& x, Codes y, Doubles w, OutTable<2> total) {
-          const auto& cells = view<T>(x);
-          const Size k = length(total, 0);
-          check_size(total, {k, cells.d}, "total");
-          kernels_of<Kernel>().sums(cells, view(y, w, cells.n, k), total.data());
-        }, "x"_a, "y"_a, "w"_a.none(), "total"_a, Free());
-  m.def("sums_above", [](const Cells& x, Codes y, Doubles w, double above, OutTable<2> total) {
-          const auto& cells = view<T>(x);
-          const Size k = length(total, 0);
-          check_size(total, {k, cells.d}, "total");
-          kernels_of<Kernel>().sums_above(cells, view(y, w, cells.n, k), above, total.data());
-        }, "x"_a, "y"_a, "w"_a.none(), "above"_a, "total"_a, Free());
-  m.def("sums_missing", [](const Cells& x, Codes y, Doubles w, Out seen, OutTable<2> total) {
-          const auto& cells = view<T>(x);
-          const Size k = length(total, 0);
-          check_size(total, {k, cells.d}, "total");
-          check_size(seen, {k, cells.d}, "seen");
-          kernels_of<Kernel>().sums_missing(cells, view(y, w, cells.n, k), seen.data(), total.data());
-        }, "x"_a, "y"_a, "w"_a.none(), "seen"_a, "total"_a, Free());
-  m.def("sums_above_missing", [](const Cells& x, Codes y, Doubles w, double above, Out seen, OutTable<2> total) {
-          const auto& cells = view<T>(x);
-          const Size k = length(total, 0);
-          check_size(total, {k, cells.d}, "total");
-          check_size(seen, {k, cells.d}, "seen");
-          kernels_of<Kernel>().sums_above_missing(cells, view(y, w, cells.n, k), above, seen.data(), total.data());
-        }, "x"_a, "y"_a, "w"_a.none(), "above"_a, "seen"_a, "total"_a, Free());
-  m.def("moments", [](const Cells& x, Codes y, Doubles w, OutTable<1> n, Out mean, Out m2) {
-          const auto& cells = view<T>(x);
-          const Size k = length(n, 0);
-          check_size(mean, {k, cells.d}, "mean");
-          check_size(m2, {k, cells.d}, "m2");
-          kernels_of<Kernel>().moments(cells, view(y, w, cells.n, k), k, n.data(), mean.data(), m2.data());
-        }, "x"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "m2"_a, Free());
-  m.def("moments_missing", [](const Cells& x, Codes y, Doubles w, OutTable<2> n, Out mean, Out m2) {
-          const auto& cells = view<T>(x);
-          const Size k = length(n, 0);
-          check_size(n, {k, cells.d}, "n");
-          check_size(mean, {k, cells.d}, "mean");
-          check_size(m2, {k, cells.d}, "m2");
-          kernels_of<Kernel>().moments_missing(cells, view(y, w, cells.n, k), k, n.data(), mean.data(), m2.data());
-        }, "x"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "m2"_a, Free());
   m.def("scatter", [](const Cells& x, Codes y, Doubles w, OutTable<1> n, Out mean, OutTable<3> s) {
           const auto& cells = view<T>(x);
           const Size k = length(n, 0), groups = length(s, 0);
@@ -80,27 +39,6 @@ static void bind_columns(nb::module_& m) {
           check_size(out, {cells.n, cells.d}, "out");
           kernels_of<ColumnCopies<T>>().in_rows(cells, out.data());
         }, "x"_a, "out"_a, Free());
-}
-
-// Rows of classes outside of first … first + k − 1 are left out, so that y may hold any number.
-template <class T>
-static void bind_csr(nb::module_& m) {
-  using Kernel = CsrTallies<T>;
-  m.def("csr_sums", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, OutTable<2> total) {
-          const auto cells = view<T>(indptr, indices, values, length(total, 1));
-          kernels_of<Kernel>().sums(cells, view(y, w, cells.n), first, length(total, 0), total.data());
-        }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "total"_a, Free());
-  m.def("csr_sums_above", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, double above, OutTable<2> total) {
-          const auto cells = view<T>(indptr, indices, values, length(total, 1));
-          kernels_of<Kernel>().sums_above(cells, view(y, w, cells.n), first, length(total, 0), above, total.data());
-        }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "above"_a, "total"_a, Free());
-  m.def("csr_moments", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, Out n, OutTable<2> mean, Out m2) {
-          const auto cells = view<T>(indptr, indices, values, length(mean, 1));
-          const Size k = length(mean, 0);
-          check_size(n, {k}, "n");
-          check_size(m2, {k, cells.d}, "m2");
-          kernels_of<Kernel>().moments(cells, view(y, w, cells.n), first, k, n.data(), mean.data(), m2.data());
-        }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "n"_a, "mean"_a, "m2"_a, Free());
 }
 
 constexpr Size most_cells = Size{1} << 24;  // of a joint table
@@ -213,8 +151,6 @@ void bind_tallies(nb::module_& m) {
   bind_rows<Dense<float>, Matrix<float>>(m);
   bind_columns<double>(m);  // after both: a matrix without rows would be taken for no columns
   bind_columns<float>(m);
-  bind_csr<double>(m);
-  bind_csr<float>(m);
   bind_codes<std::int32_t>(m);
   bind_codes<std::int64_t>(m);
 }

@@ -3,26 +3,22 @@
 #pragma once
 #include <tuple>
 #include "kernels/core/arguments.hpp"
+#include "kernels/tallies/limbs.hpp"
 
 namespace deciban {
 
 // tallies: rows of X, which is Dense<T> or Apart<T>
 template <class X>
 struct RowTallies {
-  void (*sums)(const X& x, Labels rows, double* total);
-  void (*sums_above)(const X& x, Labels rows, double above, double* total);
-  void (*sums_missing)(const X& x, Labels rows, double* seen, double* total);
-  void (*sums_above_missing)(const X& x, Labels rows, double above, double* seen, double* total);
-  void (*moments)(const X& x, Labels rows, Size k, double* n, double* mean, double* m2);
-  void (*moments_missing)(const X& x, Labels rows, Size k, double* n, double* mean, double* m2);
   void (*scatter)(const X& x, Labels rows, Size k, Size groups, double* n, double* mean, double* s);
+  // n (k, 1), the weight of missing cells, Σ w x and Σ w x² of [x > above] or, where that is null, of x; false: some cell
+  // or weight is infinite, or a weight is NaN
+  bool (*exact_sums)(const X& x, Labels rows, Size k, const double* above, bool squares, LimbTable (&out)[4]);
 };
 
 template <class T>
 struct CsrTallies {
-  void (*sums)(Csr<T> x, Labels rows, Size first, Size k, double* total);
-  void (*sums_above)(Csr<T> x, Labels rows, Size first, Size k, double above, double* total);
-  void (*moments)(Csr<T> x, Labels rows, Size first, Size k, double* n, double* mean, double* m2);
+  bool (*exact_sums)(Csr<T> x, Labels rows, Size first, Size k, const double* above, bool squares, LimbTable (&out)[4]);
 };
 
 template <class C>

@@ -28,6 +28,7 @@ b [False, True, True] [0.1, 0.8, 0.4]
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -293,12 +294,22 @@ def fisher_ratio(X: Any, y: Any, w: Any) -> float | np.ndarray:
     return float(out[0]) if len(pairs) == 1 else out
 
 
+def total(values: np.ndarray, w: np.ndarray | None = None) -> float:
+    """Σ w · value, each product rounded by itself and their sum rounded once: it depends on no order and no threads.
+
+    >>> total(np.array([1e16, 1.0, -1e16])), total(np.array([3.0, np.inf]), np.array([2.0, 0.5]))
+    (1.0, inf)
+    """
+    terms = np.asarray(values if w is None else values * w, dtype=np.float64)
+    return math.fsum(terms.tolist()) if np.isfinite(terms).all() else float(terms.sum())
+
+
 def _mean(values: np.ndarray, w: np.ndarray | None) -> float:
     """Rows of weight 0 count for nothing, even where they are infinite; the mean of nothing is NaN."""
     if w is None:
-        return float(values.mean()) if len(values) else np.nan
+        return total(values) / len(values) if len(values) else np.nan
     some = w > 0
-    return float(values[some] @ w[some] / w[some].sum()) if some.any() else np.nan
+    return total(values[some], w[some]) / total(w[some]) if some.any() else np.nan
 
 
 @dataclass(frozen=True, eq=False)

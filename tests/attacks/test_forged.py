@@ -11,7 +11,7 @@ from deciban.composites.discretised import ColumnCuts
 from deciban.errors import DataError, ModelFileError
 from deciban.storage import checkpoint, tensors
 
-from ..support.forgery import forge
+from ..support.forgery import fill, forge
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 y = np.arange(40) % 2
@@ -31,7 +31,7 @@ def path(tmp_path):
 
 
 def filled(name, value):
-    return lambda metadata, arrays: arrays[name].fill(value)
+    return lambda metadata, arrays: fill(metadata, arrays, name, value)
 
 
 MODELS = [
@@ -56,23 +56,23 @@ def test_f1_negative_and_contradicting_sums_are_refused(path, model):
         arrays = dict(tensors.Header.from_file(file).arrays(file))
     sums = [name for name, a in arrays.items() if name.startswith("fitted.tally") and a.dtype == np.float64 and a.size]
     for name in sums:
-        if not name.endswith(("mean", "rows")):
+        if not name.endswith(("mean", "rows", "sums")) or isinstance(model, deciban.MultinomialNB | deciban.PoissonNB):
             refused(model, path, filled(name, -5.0))
-        if name.endswith(("table", "pairs", ".w", "scatter")):
+        if name.endswith(("counts", ".w", "scatter")):
             refused(model, path, lambda metadata, arrays, name=name: arrays[name].flat.__setitem__(1, 1e9))
 
 
 def test_f1_parts_with_other_weights_than_the_classes_are_refused(path):
     def change(metadata, arrays):
         parts = metadata["fitted"]["state"]["tally"]["with"]["parts"]["tuple"][1]["with"]["parts"]["tuple"]
-        parts[0]["with"]["n"], arrays["other"] = {"array": "other"}, np.array([30.0, 10.0])
+        parts[0]["with"]["weight"], arrays["other"] = {"array": "other"}, np.array([30.0, 10.0])
 
     refused(GaussianNB().fit(X, y), path, change)
 
 
 def test_f1_more_ones_than_rows_are_refused(path):
     model = deciban.BernoulliNB().fit(np.abs(X).round(), y)
-    refused(model, path, filled("fitted.tally.parts.1.total", 21.0))
+    refused(model, path, filled("fitted.tally.parts.1.sums", 21.0))
 
 
 @pytest.mark.parametrize(
@@ -166,13 +166,14 @@ def stopped_job(folder, monkeypatch):
 
 @pytest.mark.parametrize("value", [np.nan, -1.0, 1e300])
 @pytest.mark.parametrize(
-    "name", ["total.tally.parts.0.n", *(f"total.tally.parts.1.parts.0.{of}" for of in ("m2", "mean")), "total.rows"]
+    "name",
+    ["total.tally.parts.0.weight", *(f"total.tally.parts.1.parts.0.{of}" for of in ("squares", "sums")), "total.rows"],
 )
 def test_f4_forged_checkpoints_are_refused(tmp_path, monkeypatch, name, value):
     path, learn = stopped_job(tmp_path, monkeypatch)
     if name == "total.rows" and value != -1.0:
         value = 7
-    if name.endswith("mean") and value == -1.0:
+    if name.endswith("sums") and value == -1.0:
         value = -1e9
     forge(path, filled(name, value))
     with pytest.raises(DataError, match=r"c\.bin"):
@@ -221,9 +222,9 @@ MANY = {
     "a switch that is a number": (GaussianNB().fit(X, y), closed),
     "ignored columns that are no names": (GaussianNB().fit(X, y), reader("ignored", 7)),
     "names of other columns": (GaussianNB().fit(X, y), reader("labels", {"tuple": ["a"]})),
-    "weights that no rows have": (GaussianNB().fit(X, y), filled("fitted.tally.parts.0.n", 1e155)),
-    "weights that are too small": (GaussianNB().fit(X, y), filled("fitted.tally.parts.0.n", 1e-310)),
-    "means whose squares overflow": (GaussianNB().fit(X, y), filled("fitted.tally.parts.1.parts.0.mean", 1e160)),
+    "weights that no rows have": (GaussianNB().fit(X, y), filled("fitted.tally.parts.0.weight", 1e155)),
+    "weights that are too small": (GaussianNB().fit(X, y), filled("fitted.tally.parts.0.weight", 1e-310)),
+    "means whose squares overflow": (GaussianNB().fit(X, y), filled("fitted.tally.parts.1.parts.0.sums", 1e162)),
     "squares without an inverse": (
         deciban.LinearDiscriminantAnalysis().fit(X, y),
         filled("fitted.tally.parts.1.scatter", 1e-310),
@@ -233,7 +234,7 @@ MANY = {
     "no calibration": (KEPT, lambda metadata, arrays: metadata["learned"].pop("_calibration")),
     "texts of one key that are no copies": (KEPT, filled("learned._words.kept.key", 7)),
     "no weights of words": (KEPT, lambda metadata, arrays: metadata["learned"].pop("_trained")),
-    "sums over rows of no weight": (GaussianNB().fit(X, y), filled("fitted.tally.parts.1.parts.1.part.n", 1e-310)),
+    "sums over rows of no weight": (GaussianNB().fit(X, y), filled("fitted.tally.parts.1.parts.1.part.weight", 1e-310)),
     "a tally of its own": (LogisticRegression().fit(X, y), learned("_state", [])),
     "texts that were not counted": (KEPT, filled("learned._words.kept.value", 99)),
     "a penalty without strength": (LogisticRegression().fit(X, y), learned("C_", 0.0)),
@@ -271,7 +272,7 @@ def test_checkpoints_with_the_sums_of_other_columns_are_refused(tmp_path, monkey
     path, learn = stopped_job(tmp_path, monkeypatch)
 
     def change(metadata, arrays):
-        for name in ("mean", "m2"):
+        for name in ("sums", "squares"):
             arrays[f"total.tally.parts.1.parts.0.{name}"] = np.ones((2, 2))
 
     forge(path, change)
@@ -290,9 +291,9 @@ def test_tables_have_the_levels_of_their_columns(path):
     model = deciban.MixedNB().fit({"sky": ["grey", "blue", "red", "blue"]}, [0, 1, 0, 1])
 
     def change(metadata, arrays):
-        name = next(name for name in arrays if name.endswith("table"))
+        name = next(name for name in arrays if name.endswith("counts"))
         arrays[name] = np.pad(arrays[name], ((0, 0), (0, 1)))
-        arrays[name.removesuffix("table") + "levels"] += 1
+        arrays[name.removesuffix("counts") + "levels"] += 1
 
     refused(model, path, change)
 

@@ -29,6 +29,7 @@ import deciban
 from deciban import ops
 from deciban.ops import leave_one_out, logistic
 from deciban.ops.spec import Shrunk
+from deciban.tallies import exact
 
 from .runner import SANITIZED
 
@@ -82,25 +83,25 @@ class Recorder:
 
 
 def _bytes(arg: Any) -> int:
-    return arg.nbytes if isinstance(arg, np.ndarray) else sum(map(_bytes, arg)) if isinstance(arg, list) else 0
+    return arg.nbytes if isinstance(arg, np.ndarray) else sum(map(_bytes, arg)) if isinstance(arg, list | tuple) else 0
 
 
 def _copied(arg: Any) -> Any:
-    if isinstance(arg, list):
-        return [_copied(one) for one in arg]
+    if isinstance(arg, list | tuple):
+        return type(arg)(_copied(one) for one in arg)
     return arg.copy() if isinstance(arg, np.ndarray) else arg
 
 
 def record_calls() -> Calls:
     """Arguments of the functions, from models that learn and predict."""
     core, rng = ops.core(), np.random.default_rng(0)
-    ops._core = recorder = Recorder(core)
+    ops._core = exact.compiled = recorder = Recorder(core)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _use_models(rng)
     finally:
-        ops._core = core
+        ops._core = exact.compiled = core
     return recorder.calls
 
 
@@ -161,6 +162,14 @@ def _use_models(rng: np.random.Generator) -> None:
     folds, p = (y32 % 2).astype(np.int32), rng.dirichlet(np.ones(3), 40)
     ops.table_gains(block.Codes(codes), y32, folds, w, w, p, offset, theta, [(0,), (0, 1), (0, 1, 2)], 8.0)
     ops.sums(block.Reals(holes), y32, w, 3)
+    for x in (reals, block.Reals(holes.astype(np.float32)), block.ColumnBlock(list(holes.T)), sparse):
+        for weights, above in product((None, w), (None, 0.5)):
+            n, total, *squares = ops.exact_sums(x, y32, weights, 3, above, squares=above is None)
+            exact.ratio(total, n)
+            if squares:
+                exact.mean_and_squares(n, total, *squares)
+    (total + total).part([2, 0]).to_doubles()
+    exact.ExactSums.from_doubles(X).negative()
     ops.in_rows(block.ColumnBlock([X[:, 0], X[:, 1]]))
     columns, some = sp.csc_matrix(X), rng.normal(size=6)
     q = rng.random((2, 40))
@@ -204,6 +213,9 @@ def changed(rng: np.random.Generator, arg: Any) -> Any:
         if out and rng.random() < 0.5:
             out[rng.integers(len(out))] = changed(rng, out[0])
         return out if rng.random() < 0.5 else out[:-1]
+    if isinstance(arg, tuple):
+        at = rng.integers(len(arg))
+        return (*arg[:at], changed(rng, arg[at]), *arg[at + 1 :])
     if type(arg).__name__ == "CheckedColumns":
         return type(arg)(random_array(rng, np.int32, 1), int(rng.choice(SIZES)))
     if type(arg).__name__ in ("CodeRange32", "CodeRange64"):
@@ -235,11 +247,13 @@ def arguments(rng: np.random.Generator, known: list[tuple], signatures: list[str
             args[at] = changed(rng, args[at])
     else:
         args = [_of_type(rng, kind) for kind in _types(signatures[rng.integers(len(signatures))])]
-    return [fences.copy(arg) if isinstance(arg, np.ndarray) else _fenced(arg, fences) for arg in args]
+    return [_fenced(arg, fences) for arg in args]
 
 
 def _fenced(arg: Any, fences: Fences) -> Any:
-    return [fences.copy(one) if isinstance(one, np.ndarray) else one for one in arg] if isinstance(arg, list) else arg
+    if isinstance(arg, list | tuple):
+        return type(arg)(_fenced(one, fences) for one in arg)
+    return fences.copy(arg) if isinstance(arg, np.ndarray) else arg
 
 
 def _types(signature: str) -> list[str]:

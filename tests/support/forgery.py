@@ -15,6 +15,20 @@ def read_parts(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
         return dict(header.metadata), {name: a.copy() for name, a in header.arrays(file).items()}
 
 
+def fill(metadata: dict, arrays: dict, name: str, value: float) -> None:
+    """Fill an array; exact sums become doubles."""
+
+    def visit(node: object) -> None:
+        if isinstance(node, dict) and node.get("exact", [None])[-1] == name:
+            arrays[name] = np.empty(node.pop("exact")[:2])
+            node["array"] = name
+        for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            visit(one)
+
+    visit(metadata)
+    arrays[name].fill(value)
+
+
 def forge(path: Path, change: Callable[[dict, dict], object]) -> None:
     """Change the metadata and arrays of a model file or checkpoint in place."""
     metadata, arrays = read_parts(path)

@@ -1,7 +1,7 @@
 #include "dispatch/kernels.hpp"
 #include "kernels/tallies/crosstab.hpp"
+#include "kernels/tallies/exact.hpp"
 #include "kernels/tallies/joint_tables.hpp"
-#include "kernels/tallies/moments.hpp"
 #include "kernels/tallies/pair_counts.hpp"
 #include "kernels/tallies/scatter.hpp"
 #include "kernels/tallies/sums.hpp"
@@ -11,24 +11,15 @@ namespace deciban {
 template <class X>
 static RowTallies<X> of_rows() {
   return {
-      .sums = [](const X& x, Labels rows, double* total) { sums(x, rows, Raw{}, total); },
-      .sums_above = [](const X& x, Labels rows, double above, double* total) { sums(x, rows, Above{above}, total); },
-      .sums_missing = [](const X& x, Labels rows, double* seen, double* total) { sums_missing(x, rows, Raw{}, seen, total); },
-      .sums_above_missing = [](const X& x, Labels rows, double above, double* seen,
-                               double* total) { sums_missing(x, rows, Above{above}, seen, total); },
-      .moments = moments<X>,
-      .moments_missing = moments_missing<X>,
       .scatter = scatter<X>,
+      .exact_sums = exact_sums<X>,
   };
 }
 
 template <class T>
 static CsrTallies<T> of_csr() {
   return {
-      .sums = [](Csr<T> x, Labels rows, Size first, Size k, double* total) { sums(x, rows, first, k, Raw{}, total); },
-      .sums_above = [](Csr<T> x, Labels rows, Size first, Size k, double above,
-                       double* total) { sums(x, rows, first, k, Above{above}, total); },
-      .moments = moments<T>,
+      .exact_sums = exact_sums<T>,
   };
 }
 

@@ -58,7 +58,7 @@ from sklearn.utils._param_validation import (  # noqa: F401
     validate_parameter_constraints,
 )
 
-from deciban import decision, engines, ops
+from deciban import decision, engines, metrics, ops
 from deciban.classifiers import conformal
 from deciban.classifiers.row_scorer import RowScorer
 from deciban.data import frames
@@ -975,7 +975,7 @@ def plain_log_proba(posterior: Any, X: Any) -> np.ndarray:
 
 def weighted_sum(logs: np.ndarray, w: np.ndarray | None) -> float:
     """Σ w log p of rows; a row of weight 0 counts for nothing, even if it is impossible."""
-    return float(logs.sum() if w is None else logs[w > 0] @ w[w > 0])
+    return metrics.total(logs) if w is None else metrics.total(logs[w > 0], w[w > 0])
 
 
 def context(model: Any, X: Any) -> dict[str, Any]:
@@ -1398,7 +1398,8 @@ class Generative(Classifier):
             left = grown.minus(removed, table)
             if left.short:
                 raise self._never_learned(grown, X, table)
-            self._adopt(left.pruned())
+            left = left.without_empty_classes().pruned()
+            self._adopt(left)
             if grown.sample_exact and not left.sample_exact:
                 warn_of_small_sample(left)
         return self

@@ -40,7 +40,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from deciban import decision
+from deciban import decision, metrics
 from deciban.classifiers import conformal
 from deciban.classifiers.base import (
     PRIORS,
@@ -683,7 +683,7 @@ class Ensemble(Classifier):
         self.models_ = [one.model for one in scores.members]
         self.left_out_ = {**self.left_out_, **scores.failed}
         self.held_out_ = scores.descriptions
-        self.log_evidence_ = scores.logs @ scores.weights
+        self.log_evidence_ = np.array([metrics.total(own, scores.weights) for own in scores.logs])
         prior = np.exp(self._log_weights(self.prior))
         self.weights_ = hypotheses.stacking_weights(scores.logs, prior, scores.weights)
 
@@ -1500,7 +1500,7 @@ def sum_of_own_classes(logs: Any, rows: Chunk, classes: np.ndarray) -> float:
     """Σ w · logs[i, class of row i]"""
     own = np.minimum(np.searchsorted(classes, rows.y), len(classes) - 1)
     some = np.flatnonzero(rows.w > 0)
-    return float(rows.w[some] @ np.asarray(logs, dtype=np.float64)[some, own[some]])
+    return metrics.total(np.asarray(logs, dtype=np.float64)[some, own[some]], rows.w[some])
 
 
 def evidence_of(model: Any) -> float:

@@ -228,7 +228,7 @@ class FindCuts:
 
     def grid(self, table: Table) -> Bundle:
         """Grid counts of all columns of numbers, from which cuts are learned."""
-        n = ops.class_weights(table.y, table.w, table.k)
+        n = ops.exact_class_weights(table.y, table.w, table.k)
         blocks = [b for b, (family, _) in enumerate(table.schema.groups) if family == NUMBERS]
         assert isinstance(table.x, Mixed)
         if not blocks:

@@ -62,9 +62,13 @@ def modify_model(
             raise NotAdditiveError(f"{str(error).partition(chr(10))[0]}\n\n{HINT}") from error
         about = found.about
         deciban.save(fitted, out, source=about["source"], target=found.target, text=about.get("text"))
-    total = float(fitted.class_count_.sum())
-    word = "forgot" if forget else "learned"
-    talk.give(f"{out}: {word} {count:,} rows, {total:,.0f} in all", {"model": out, word: count, "rows": total})
+    total, before = float(fitted.class_count_.sum()), about.get("fingerprint")
+    word, after = "forgot" if forget else "learned", deciban.model_info(out)["fingerprint"]
+    text = f"{out}: {word} {count:,} rows, {total:,.0f} in all"
+    if forget:
+        text += f"\nfingerprint before {before}\nfingerprint after  {after}"
+    found_out = {"model": out, word: count, "rows": total, "fingerprint_before": before, "fingerprint": after}
+    talk.give(text, found_out)
 
 
 def _apply_batch(fitted: Any, X: Any, y: Any, forget: bool) -> Any:

@@ -48,8 +48,9 @@ from deciban.estimation.leave_one_out import blocks
 from deciban.estimation.left_out import LeftOut, PartsLeft, columns_at
 from deciban.estimation.sensitivity import JoinedSensitivity
 from deciban.ops import cells as cell_ops
-from deciban.tallies import Bundle, GridCounts, Moments, Sums
-from deciban.tallies.basic import column
+from deciban.tallies import Bundle, GridCounts, Sums
+from deciban.tallies.basic import RoundedMoments, RoundedSums, column
+from deciban.tallies.exact_tables import concatenated_columns
 from deciban.tallies.grid import BITS, cell_borders, cell_of
 
 FOLDS = 5
@@ -177,8 +178,8 @@ class BestOf(Family):
     def tally(self, x: Reals, y, w, k: int) -> Bundle:
         found = cell_ops.shared(x, y, w, k, threads.in_threads)
         wrong = [found.wrong[support] for support in self._supports()]
-        total = np.hstack(wrong) if wrong else np.zeros((k, 0))
-        return Bundle((Sums(found.cells.n, total), *(getattr(found, name) for name in self._shared())))
+        total = concatenated_columns(wrong) if wrong else np.zeros((k, 0))
+        return Bundle((Sums(found.cells.weight, total), *(getattr(found, name) for name in self._shared())))
 
     def _supports(self) -> list[str]:
         """The supports that do not contain every number."""
@@ -675,9 +676,9 @@ class FoldedColumns:
         mean = (self.learned @ values[:, None, :, None])[..., 0] / np.maximum(n, 1e-300)
         n, flat = n.reshape(c * folds, k).T, mean.reshape(c * folds, k).T
         if name == "whole":
-            return Sums(n, flat * n)
+            return RoundedSums(n, flat * n)
         m2 = np.einsum("cfkm,cfkm->cfk", self.learned, (values[:, None, None, :] - mean[..., None]) ** 2)
-        return Moments(n, flat, m2.reshape(c * folds, k).T)
+        return RoundedMoments(n, flat, m2.reshape(c * folds, k).T)
 
 
 def run_starts(count: np.ndarray, most: int) -> np.ndarray:

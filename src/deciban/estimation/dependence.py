@@ -33,7 +33,7 @@ from deciban.errors import DataError
 from deciban.estimation.dirichlet import GRID, log_evidence
 from deciban.estimation.leave_one_out import moments_left
 from deciban.tallies import Moments, Sums
-from deciban.tallies.basic import column, subtract
+from deciban.tallies.basic import RoundedMoments, RoundedSums, column, subtract
 
 
 def both_ways(evidence: Callable[[Any], np.ndarray], t: Any) -> np.ndarray:
@@ -65,7 +65,9 @@ def _log_mean(terms: list[np.ndarray]) -> np.ndarray:
     return np.logaddexp.reduce(terms, axis=0) - np.log(len(terms))
 
 
-def without_each_row(t: Sums | Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> Sums | Moments:
+def without_each_row(
+    t: Sums | Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray
+) -> RoundedSums | RoundedMoments:
     """The tally (k, n) whose column i is the only one of t without row i, of cells (n, 1)."""
     rows, k = np.arange(len(y)), t.k
     taken = np.where(np.isnan(cells), 0.0, w[:, None])
@@ -74,12 +76,12 @@ def without_each_row(t: Sums | Moments, cells: np.ndarray, y: np.ndarray, w: np.
         total = np.repeat(t.total, len(y), axis=1)
         total[y, rows] = subtract(total[y, rows], (np.nan_to_num(cells) * taken)[:, 0])
         n[y, rows] = subtract(n[y, rows], taken[:, 0])
-        return Sums(n, total)
+        return RoundedSums(n, total)
     own = moments_left(t, cells, y, w[:, None])
     mean, m2 = (np.repeat(a, len(y), axis=1) for a in (t.mean, t.m2))
     for whole, left in zip((n, mean, m2), own, strict=True):
         whole[y, rows] = np.broadcast_to(left, (len(y), 1))[:, 0]
-    return Moments(n, mean, m2)
+    return RoundedMoments(n, mean, m2)
 
 
 def level_dependence_left_out(

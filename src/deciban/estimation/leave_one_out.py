@@ -17,13 +17,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.special import gammaln
 
+from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.left_out import LeftOut
 from deciban.tallies import Moments
-from deciban.tallies.basic import NOTHING, column, divide, mean_slack, subtract
+from deciban.tallies.basic import NOTHING, RoundedMoments, column, divide, mean_slack, subtract
+from deciban.tallies.exact_tables import in_columns
 
 BLOCK = 1 << 16  # cells a block of rows has: arrays of them stay in cache, and calls are few
 LEAST = 16  # rows a block has, at least
+LITTLE = 1e-5  # of a sum of squares: where a row leaves less, its leaving is computed exactly
+EXACTLY = 1 << 10  # cells at a time that leave exactly
 
 
 def blocks(x: Reals | Counts, size: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
@@ -52,6 +56,18 @@ def set_own(out: np.ndarray, y: np.ndarray, own: np.ndarray, rows: slice = slice
     """Put own (m,) where some rows meet their own classes."""
     part = out[rows]
     part[np.arange(len(part)), y[rows]] = own
+
+
+def sums_of_others(a: np.ndarray) -> np.ndarray:
+    """Of each class the sum over the others, (k, …), by additions alone.
+
+    >>> sums_of_others(np.array([[1e30], [1.0], [2.0]])).tolist()
+    [[3.0], [1e+30], [1e+30]]
+    """
+    nothing = np.zeros_like(a[:1])
+    before = np.concatenate([nothing, np.cumsum(a[:-1], axis=0)])
+    after = np.concatenate([np.cumsum(a[:0:-1], axis=0)[::-1], nothing])
+    return before + after
 
 
 def row_sums(a: np.ndarray) -> np.ndarray:
@@ -135,9 +151,12 @@ def times_log(x: np.ndarray, left: np.ndarray) -> np.ndarray:
         return np.where(x > 0, x * np.log(left), 0.0)
 
 
-def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
+def moments_left(
+    t: Moments | RoundedMoments, cells: np.ndarray, y: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """(n, mean, m2): the moments of each row's class without that row, as subtracting the row's own tally leaves them;
-    where a cell is missing, as they are. (m, d) each; n may be (m, 1). An m2 below zero: the row is not in the sums."""
+    where a cell is missing, as they are. (m, d) each; n may be (m, 1). An m2 below zero: the row is not in the sums.
+    Where a row carries nearly all of a sum of squares, it is taken out of the exact sums."""
     mean, m2 = t.mean.take(y, axis=0), t.m2.take(y, axis=0)
     n = column(t.n).take(y, axis=0)
     delta = mean - cells
@@ -149,27 +168,24 @@ def moments_left(t: Moments, cells: np.ndarray, y: np.ndarray, w: np.ndarray) ->
     delta *= delta
     delta *= w * divide(n, left)
     square = m2 - delta
-    m2 *= 1e-9
-    empty = (square <= m2) & (square >= -m2) | (left <= 0)
-    if empty.any():
-        square[empty] = 0.0
-        mean *= left > 0
-    if square.min(initial=0.0) < 0:
-        row, at = np.nonzero(square < 0)
-        before, scale = t.mean[y[row], at], np.broadcast_to(w * divide(n, left), square.shape)[row, at]
-        near = square[row, at] >= -mean_slack(before, cells[row, at] - before, scale)
-        square[row[near], at[near]] = 0.0
+    mean *= left > 0
+    row, at = np.nonzero((square <= LITTLE * m2) & (m2 > 0) & ~missing)
+    if len(row):
+        taken = np.broadcast_to(w, cells.shape)[row, at]
+        mean[row, at], square[row, at] = exactly_left(t, at, cells[row, at], y[row], taken)
+    square[np.broadcast_to(left <= 0, square.shape) & (square > 0)] = 0.0
     return left, mean, square
 
 
-def moments_without(t: Moments, out: LeftOut, tally: Callable[..., Moments]) -> Moments:
+def moments_without(t: Moments | RoundedMoments, out: LeftOut, tally: Callable[..., Moments]) -> RoundedMoments:
     """The moments of the class of each part without it; n is (p, 1) or (p, d). `tally` makes the moments of rows."""
     if out.row_part is not None:
+        assert isinstance(t, Moments)  # groups are taken out of sums alone
         left = t.take(out.y) - out.tally(tally)
         n, mean, m2 = column(left.n), left.mean, left.m2
     else:
         n, mean, m2 = moments_left(t, out.x.dense(), out.y, weight(out.w, slice(None)))
-    return Moments(n, mean, m2)
+    return RoundedMoments(n, mean, m2)
 
 
 def taken_cells(out: LeftOut, columns: np.ndarray) -> np.ndarray:
@@ -184,6 +200,39 @@ def taken_cells(out: LeftOut, columns: np.ndarray) -> np.ndarray:
     cells = np.zeros((x.n, len(columns)))
     cells[x.row_of()[here], at[here]] = np.nan_to_num(np.asarray(x.stored, dtype=np.float64)[here])
     return out.sums(cells)
+
+
+def exactly_left(
+    t: Moments | RoundedMoments, j: np.ndarray, x: np.ndarray, y: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(mean, m2) (m,) of column j[i] and class y[i] without one cell x[i] of weight w[i], each rounded once. Where sums
+    are known in doubles alone, what rounding leaves is nothing."""
+    if isinstance(t, RoundedMoments):
+        return _left_of_rounded(t, j, x, y, w)
+    mean, m2 = np.empty(len(x)), np.empty(len(x))
+    for start in range(0, len(x), EXACTLY):
+        own = slice(start, start + EXACTLY)
+        m = len(x[own])
+        cell = Counts(np.arange(m + 1), np.arange(m), x[own], m)  # a row, and a column, for each cell
+        one = Counts(np.arange(m + 1), np.arange(m), np.ones(m), m)
+        removed = ops.moments(cell, y[own], w[own], t.k)
+        n = t.weight if len(t.weight.shape) == 2 else in_columns(t.weight, t.d)
+        taken = Moments(ops.sums(one, y[own], w[own], t.k).sums, removed.sums, removed.squares)
+        left = (Moments(n, t.sums, t.squares).part(j[own]) - taken).rounded
+        mean[own], m2[own] = left.mean[y[own], np.arange(m)], left.m2[y[own], np.arange(m)]
+    return mean, m2
+
+
+def _left_of_rounded(
+    t: RoundedMoments, j: np.ndarray, x: np.ndarray, y: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    n = np.broadcast_to(column(t.n), t.mean.shape)[y, j]
+    before, m2, left = t.mean[y, j], t.m2[y, j], subtract(n, w)
+    delta, scale = before - x, w * divide(n, left)
+    square = m2 - delta * delta * scale
+    square[(np.abs(square) <= 1e-9 * m2) | (left <= 0)] = 0.0
+    near = (square < 0) & (square >= -mean_slack(before, delta, scale))
+    return (before + delta * divide(w, left)) * (left > 0), np.where(near, 0.0, square)
 
 
 def exceeding(total: np.ndarray, x: Reals | Counts, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:

@@ -45,7 +45,8 @@ from deciban.gaussian.covariance import (
 )
 from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed, some_singular
 from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
-from deciban.tallies import Moments, Quartic, RowScatter, Scatter
+from deciban.tallies import Quartic, RowScatter, Scatter
+from deciban.tallies.basic import RoundedMoments
 
 Params = ClassGaussian | PooledGaussian
 
@@ -194,7 +195,10 @@ class GaussianJoint(Family):
     def _scores_without(self, t: Scatter, out: LeftOut, x: np.ndarray) -> np.ndarray:
         """(rows, k), of a complete row x (1, d)."""
         if self.diagonal:
-            regular, own = self._regular(t), Moments(t.n, t.mean, np.diagonal(t.scatter, axis1=1, axis2=2).copy())
+            regular, own = (
+                self._regular(t),
+                RoundedMoments(t.n, t.mean, np.diagonal(t.scatter, axis1=1, axis2=2).copy()),
+            )
             odd = self.shrinkage or regular.ridge or regular.blend or not (self.free(t) > 0).all()
             found = None if odd or not (own.m2 > 0).all() else normals.parts_without(own, out, x, ddof=self.ddof)
             return (
@@ -209,7 +213,7 @@ class GaussianJoint(Family):
         span = None if self.span is None else Span(self.span, weights, self.given)
         return plan.scores_of(x, out.x, out.y, out.w, span)[0]
 
-    def _parts_of(self, own: Moments, x: np.ndarray) -> np.ndarray:
+    def _parts_of(self, own: RoundedMoments, x: np.ndarray) -> np.ndarray:
         """Scores by column (1, k, d) under independent columns."""
         return normals.normal_scores(x[:, None, :], own.mean, normals.variances(own, self.ddof))
 
@@ -222,7 +226,7 @@ class GaussianJoint(Family):
     def _left_of_columns(self, t: Scatter, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """The same for independent columns: NaN where a class is left with one value of a column, and for variances
         that other variances or other classes are part of."""
-        own = Moments(t.n, t.mean, np.ascontiguousarray(np.diagonal(t.scatter, axis1=1, axis2=2)))
+        own = RoundedMoments(t.n, t.mean, np.ascontiguousarray(np.diagonal(t.scatter, axis1=1, axis2=2)))
         if self.shrinkage or self.ridge or self.blend or not (self.free(t) > 0).all() or not (own.m2 > 0).all():
             return np.full((x.n, t.k), np.nan)
         out = normals.leave_one_out(own, x, y, w, ddof=self.ddof)

@@ -52,9 +52,9 @@ class Poisson(Family):
         return ops.sums(x, y, w, k)
 
     def estimate(self, t: Sums) -> Params:
-        t = t.filled()
-        rate = divide(t.total + self.shape, np.broadcast_to(column(t.n) + self.exposure, t.total.shape))
-        return self.parameters_from(t.n, rate=rate)
+        own = t.filled()
+        rate = divide(own.total + self.shape, np.broadcast_to(column(own.n) + self.exposure, own.total.shape))
+        return self.parameters_from(own.n, rate=rate)
 
     def parameters_from(self, weights: np.ndarray, *, rate: np.ndarray) -> Params:  # type: ignore[override]
         with np.errstate(divide="ignore"):

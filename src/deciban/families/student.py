@@ -34,6 +34,7 @@ from deciban.estimation.leave_one_out import (
     not_in_sums,
     row_sums,
     set_own,
+    sums_of_others,
     weight,
 )
 from deciban.estimation.left_out import LeftOut, PartsLeft
@@ -103,8 +104,8 @@ class Student(Family):
 
     def estimate(self, t: Moments) -> Params:
         prior = self._prior(t)
-        t = t.filled() if self._borrows else t
-        return Params.of(*self._posterior(column(t.n), t.mean, t.m2, *prior))
+        own = t.filled() if self._borrows else t
+        return Params.of(*self._posterior(column(own.n), own.mean, own.m2, *prior))
 
     @property
     def _borrows(self) -> bool:
@@ -181,12 +182,12 @@ class Student(Family):
     def _by_cell(self, t: Moments, x: Reals | Counts, y, w) -> np.ndarray:
         """Leave-one-out with weights, missing cells and sparse rows."""
         out = replace(self, log=False).loglik(self.estimate(t), x)
-        pooled, within = t.collapse(), t.m2.sum(axis=0)
+        pooled, others = t.collapse(), sums_of_others(t.m2)
         n = column(t.n)
         for rows, cells in blocks(x):
             own = moments_left(t, cells, y[rows], weight(w, rows))
             every = moments_left(pooled, cells, np.zeros_like(y[rows]), weight(w, rows))
-            prior = self._weak(every, within - t.m2.take(y[rows], axis=0) + own[2])
+            prior = self._weak(every, others.take(y[rows], axis=0) + own[2])
             for c in range(t.k if self._borrows else 0):
                 moments = self._or_all((n[c], t.mean[c], t.m2[c]), every)
                 out[rows, c] = _score(cells, *self._posterior(*moments, *prior))

@@ -27,24 +27,28 @@ from deciban import ops
 from deciban.data.blocks import Counts, Reals
 from deciban.estimation.dependence import both_ways
 from deciban.estimation.leave_one_out import (
+    LITTLE,
     blocks,
+    exactly_left,
     moments_left,
     moments_without,
     not_in_sums,
     row_sums,
     set_own,
+    sums_of_others,
     weight,
 )
 from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.ops import leave_one_out as left_ops
 from deciban.tallies import Moments
-from deciban.tallies.basic import column, divide, negligible, subtract
+from deciban.tallies.basic import RoundedMoments, column, divide, subtract
 
 FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
 LARGEST = 1e300  # what smoothing adds to a variance, at most: sums with it are doubles
 LARGE = 1 << 18  # cells per block where few temporaries are needed
 NOTICED = 1e-12  # a relative change of a variance that is less is not looked at
 LINEAR = 1e-6  # and one up to here changes the score in proportion: what that leaves out is less than NOTICED
+AnyMoments = Moments | RoundedMoments
 Moved = tuple[np.ndarray, ...]  # n, mean, m2 of each row: its class, or all rows, without it
 LEAST = -745.0  # log of the least positive double, about
 DEEP = -9.0  # log of what is left of the variances, below which rounding would show: the row is taken out cell by cell
@@ -59,7 +63,7 @@ class NormalColumns:
     bias: np.ndarray  # (k,), sum of `share` over columns
 
     @classmethod
-    def of(cls, t: Moments, epsilon: float | np.ndarray, ddof: float = 0.0, shared: bool = False) -> NormalColumns:
+    def of(cls, t: AnyMoments, epsilon: float | np.ndarray, ddof: float = 0.0, shared: bool = False) -> NormalColumns:
         within, t = t, t.filled()
         var = variances(pooled_within(within, ddof), 0.0) if shared else variances(t, ddof)
         out = cls.from_parameters(t.mean, np.maximum(np.broadcast_to(var + epsilon, t.mean.shape), FLOOR))
@@ -74,7 +78,7 @@ class NormalColumns:
         share = -0.5 * np.log(2.0 * np.pi * var)
         return cls(mean, var, 1.0 / np.sqrt(var), share, share.sum(axis=1))
 
-    def gradient(self, t: Moments) -> tuple[np.ndarray, np.ndarray]:
+    def gradient(self, t: AnyMoments) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of the log density of rows with these moments, by mean and by variance, (k, d) each."""
         apart = t.mean - self.mean
         squares = t.m2 + column(t.n) * apart**2
@@ -88,19 +92,19 @@ class NormalColumns:
         return np.where(np.isnan(z), 0.0, self.share - 0.5 * z**2)
 
 
-def pooled_within(t: Moments, ddof: float) -> Moments:
+def pooled_within(t: AnyMoments, ddof: float) -> RoundedMoments:
     """The squares of all classes about their own means, and n − ddof of each: k = 1, with means of 0."""
     n = np.maximum(np.broadcast_to(column(t.n), t.mean.shape) - ddof, 0.0).sum(axis=0, keepdims=True)
-    return Moments(n, np.zeros_like(n), np.maximum(t.m2, 0.0).sum(axis=0, keepdims=True))
+    return RoundedMoments(n, np.zeros_like(n), np.maximum(t.m2, 0.0).sum(axis=0, keepdims=True))
 
 
-def variances(t: Moments, ddof: float) -> np.ndarray:
+def variances(t: AnyMoments, ddof: float) -> np.ndarray:
     """m2 / (n − ddof), (k, d)."""
     free = np.maximum(column(t.n) - ddof, 0.0)
     return divide(np.maximum(t.m2, 0.0), free)
 
 
-def variance_smoothing(everything: Moments, smoothing: float, each: bool = False) -> Any:
+def variance_smoothing(everything: AnyMoments, smoothing: float, each: bool = False) -> Any:
     """What is added to every variance, from the moments of all rows as one class: a number, or one for each column."""
     spread = divide(everything.m2, column(everything.n))
     with np.errstate(over="ignore"):
@@ -114,7 +118,7 @@ def prior_scale(n: np.ndarray, m2: np.ndarray, within: np.ndarray, shape: float,
         return np.minimum(shape * divide(np.maximum(within, 0.0) + smoothing * m2, n), LARGEST) + FLOOR
 
 
-def normal_gamma_evidence(t: Moments, mean: Any, scale: Any, kappa: float, shape: float) -> np.ndarray:
+def normal_gamma_evidence(t: AnyMoments, mean: Any, scale: Any, kappa: float, shape: float) -> np.ndarray:
     """log marginal likelihood (k, d) of cells: variance ~ 1 / Gamma(shape, scale), mean ~ N(mean, variance / kappa)."""
     n, delta = column(t.n), t.mean - mean
     after = scale + 0.5 * t.m2 + (0.5 * kappa * n / (kappa + n)) * delta * delta
@@ -122,10 +126,10 @@ def normal_gamma_evidence(t: Moments, mean: Any, scale: Any, kappa: float, shape
     return flat + shape * np.log(scale) - (shape + 0.5 * n) * np.log(after)
 
 
-def dependence_evidence(t: Moments) -> np.ndarray:
+def dependence_evidence(t: AnyMoments) -> np.ndarray:
     """log evidence that normal columns depend on the class, and that they do not (2, d), by a prior worth one row."""
 
-    def evidence(t: Moments) -> np.ndarray:
+    def evidence(t: AnyMoments) -> np.ndarray:
         pooled = t.collapse()
         scale = prior_scale(column(pooled.n)[0], pooled.m2[0], t.m2.sum(axis=0), 0.5, 1e-9)
         return normal_gamma_evidence(t, pooled.mean[0], scale, 1.0, 0.5)
@@ -134,13 +138,13 @@ def dependence_evidence(t: Moments) -> np.ndarray:
 
 
 def leave_one_out(
-    t: Moments,
+    t: AnyMoments,
     x: Reals | Counts,
     y,
     w,
     smoothing: float = 0.0,
     ddof: float = 0.0,
-    everything: Moments | None = None,
+    everything: AnyMoments | None = None,
     each: bool = False,
 ) -> np.ndarray:
     """Log likelihoods (n, k) of rows under t without the row itself. `everything`: the moments of all rows, unweighted,
@@ -177,20 +181,19 @@ def leave_one_out(
 
 
 def leave_one_out_shared(
-    t: Moments,
+    t: AnyMoments,
     x: Reals | Counts,
     y,
     w,
     smoothing: float = 0.0,
     ddof: float = 0.0,
-    everything: Moments | None = None,
+    everything: AnyMoments | None = None,
     each: bool = False,
 ) -> np.ndarray:
     """`leave_one_out` where all classes share the variances: each row moves those of all classes."""
     pooled, among = (t.collapse(), w) if everything is None else (everything, None)
     everyone, n = t.collapse(), np.broadcast_to(column(t.n), t.mean.shape)
-    within = pooled_within(t, ddof)
-    others = subtract(within.m2, np.maximum(t.m2, 0.0)), subtract(within.n, np.maximum(n - ddof, 0.0))  # (k, d) each
+    others = sums_of_others(np.maximum(t.m2, 0.0)), sums_of_others(np.maximum(n - ddof, 0.0))  # (k, d) each
     of = variances_left if each else largest_left
     out = np.empty((x.n, t.k))
     for rows, cells in blocks(x):
@@ -214,13 +217,13 @@ def leave_one_out_shared(
 
 
 def parts_without(
-    t: Moments,
+    t: AnyMoments,
     out: LeftOut,
     cells: np.ndarray,
     smoothing: float = 0.0,
     ddof: float = 0.0,
     shared: bool = False,
-    everything: Moments | None = None,
+    everything: AnyMoments | None = None,
     each: bool = False,
 ) -> PartsLeft | None:
     """Scores of cells (q, d) by column, without each group of the rows `out`; settings as in `leave_one_out`."""
@@ -264,7 +267,9 @@ def normal_scores(cells: np.ndarray, mean: np.ndarray, var: np.ndarray) -> np.nd
     return np.nan_to_num(z, copy=False, nan=0.0, posinf=np.inf, neginf=-np.inf) if np.isnan(cells).any() else z
 
 
-def smoothing_without(t: Moments, out: LeftOut, smoothing: float, everything: Moments | None, each: bool) -> np.ndarray:
+def smoothing_without(
+    t: AnyMoments, out: LeftOut, smoothing: float, everything: AnyMoments | None, each: bool
+) -> np.ndarray:
     """What is added to every variance without each group, (groups, 1), or (groups, d) of each column."""
     pooled = t.collapse() if everything is None else everything
     if not smoothing:
@@ -280,7 +285,7 @@ def smoothing_without(t: Moments, out: LeftOut, smoothing: float, everything: Mo
     return np.minimum(smoothing * spread, LARGEST)
 
 
-def variances_left(pooled: Moments, cells: np.ndarray, w: np.ndarray, j: Any = slice(None)) -> np.ndarray:
+def variances_left(pooled: AnyMoments, cells: np.ndarray, w: np.ndarray, j: Any = slice(None)) -> np.ndarray:
     """The variances of columns j without each of the rows, (m, columns)."""
     n = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0, j]
     mean, m2 = pooled.mean[0, j], pooled.m2[0, j]
@@ -294,12 +299,17 @@ def variances_left(pooled: Moments, cells: np.ndarray, w: np.ndarray, j: Any = s
     if some:
         square[missing] = 0.0
     np.subtract(m2, square, out=square)
-    square[negligible(square, m2)] = 0.0
+    row, at = np.nonzero((square <= LITTLE * m2) & (m2 > 0) & (taken > 0))
+    if len(row):
+        own = np.arange(pooled.d)[j][at]
+        leaving = np.broadcast_to(taken, square.shape)[row, at]
+        square[row, at] = exactly_left(pooled, own, cells[row, own], np.zeros(len(row), dtype=np.int32), leaving)[1]
+    np.maximum(square, 0.0, out=square)
     square *= divide(np.ones(1), rest)
     return square
 
 
-def largest_left(pooled: Moments, cells: np.ndarray, w: np.ndarray) -> np.ndarray:
+def largest_left(pooled: AnyMoments, cells: np.ndarray, w: np.ndarray) -> np.ndarray:
     """The largest variance of any column without each of the rows, (m, 1)."""
     n, m2 = np.broadcast_to(column(pooled.n), pooled.mean.shape)[0], pooled.m2[0]
     if len(cells) == 0 or len(n) == 0:
@@ -336,7 +346,7 @@ def _instead(here: np.ndarray, these: Moved, of: Moved) -> Moved:
     return tuple(np.where(here, a, b) for a, b in zip(these, of, strict=True))
 
 
-def _left_of_all(everyone: Moments, cells: np.ndarray, w: np.ndarray) -> Moved:
+def _left_of_all(everyone: AnyMoments, cells: np.ndarray, w: np.ndarray) -> Moved:
     """The moments of all rows without each of these."""
     return moments_left(everyone, cells, np.zeros(len(cells), dtype=np.int32), w)
 
@@ -362,7 +372,7 @@ class Quick:
     far: np.ndarray  # (k,)
 
     @classmethod
-    def of(cls, t: Moments, added: float | np.ndarray, ddof: float) -> Quick:
+    def of(cls, t: AnyMoments, added: float | np.ndarray, ddof: float) -> Quick:
         rest = t.n - 1.0
         free = rest - ddof
         with np.errstate(all="ignore"):
@@ -392,9 +402,8 @@ class Quick:
 
 
 def logs(x: Reals | Counts) -> Reals:
-    """log of each cell; NaN, like a missing one, where there is none."""
-    cells = x.dense()
-    return Reals(np.log(cells, out=np.full_like(cells, np.nan), where=cells > 0))
+    """log of each cell, by the same steps on every machine; NaN, like a missing one, where there is none."""
+    return ops.logs(x)
 
 
 def log_jacobian(x: Reals | Counts) -> np.ndarray:

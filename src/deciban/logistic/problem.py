@@ -108,7 +108,7 @@ def tally_classes(rows: Table) -> Sums:
     if isinstance(x, Counts):
         if not ops.all_finite(x.stored):
             inputs.check_finite(x)
-        return Sums(ops.class_weights(rows.y, rows.w, rows.k), np.zeros((rows.k, 0)))
+        return Sums(ops.exact_class_weights(rows.y, rows.w, rows.k), np.zeros((rows.k, 0)))
     sums = ops.sums(x, rows.y, rows.w, rows.k)  # type: ignore[arg-type]
     if sums.n.ndim > 1 or not ops.all_finite(sums.total) or (rows.w is not None and not rows.w.all()):
         inputs.check_finite(x)

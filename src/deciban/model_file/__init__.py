@@ -19,11 +19,13 @@ metrics, classes, columns), the settings, and what was learned, with the names o
 from __future__ import annotations
 
 import copy
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import reduce
+from hashlib import sha256
 from io import BytesIO
 from itertools import pairwise
 from operator import add
@@ -45,6 +47,7 @@ from deciban.tallies.ledger import PUBLIC_KEY, LedgerKey, key_check
 
 Source = str | os.PathLike | BinaryIO | bytes | bytearray | memoryview
 FORMAT = 1
+FINGERPRINTED = 32  # rows of a sample: those of the smallest digests, which samples of any size have
 STATE = ("classes", "tally", "calibration", "weights", "tables", "closed", "sample")  # of a state, with `known`
 _TRANSIENT = (
     "_state",  # stored separately
@@ -254,13 +257,10 @@ def model_info(path: Source) -> dict[str, Any]:
     -------
     dict
         `class`, `settings`, `columns`, `classes`, `rows` (how many were learned), `rows_kept` (how many of them can be
-        read from the file), `ledger` (None, "public" or "secret": the key of the hashes of rows), `date`, `source`,
-        `target`, `text`, `metrics`, `format` and `library`, the version that wrote the file.
-
-    See Also
-    --------
-    load : Reads a model file.
-    save : Writes a model file.
+        read from the file), `ledger` (None, "public" or "secret": the key of the hashes of rows), `fingerprint`
+        (SHA-256 of what was learned: equal rows give equal fingerprints, no matter what else was learned and forgotten
+        in between; None: the model is no sum over rows), `date`, `source`, `target`, `text`, `metrics`, `format` and
+        `library`, the version that wrote the file.
 
     Examples
     --------
@@ -403,6 +403,7 @@ def _encode_about(
         **{name: None if value is None else str(value) for name, value in origin.items()},
         "metrics": None if metrics is None else dict(metrics),
         "ledger": _ledger_of(model),
+        "fingerprint": fingerprint(model),
         "classes": model.classes_,
         "columns": _columns(model),
     }
@@ -416,6 +417,34 @@ def _rows_of(model: Any) -> float | None:
         return None
     count = vars(model).get("class_count_") if model._has_members else model.class_count_
     return None if count is None else float(np.asarray(inputs.to_numpy(count), dtype=np.float64).sum())
+
+
+def fingerprint(model: Any) -> str | None:
+    """SHA-256 of what a model has learned: its columns and classes, its tally, and the smallest rows of its sample.
+    Equal rows give equal fingerprints, in any order and parts, with any other rows that
+    were removed again. None: the model is no sum over rows."""
+    texts = model._reads_texts and not model._has_members
+    state = model._words if texts else model._tally_state()
+    if state is None or (not texts and state.given):
+        return None
+    encoder = Encoder(rows=not texts)
+    if texts:
+        parts = {"classes": model.classes_.tolist(), "tally": state}
+    else:
+        sample = None if state.sample is None else state.sample.smallest(FINGERPRINTED)
+        columns = [str(one) for one in state.reader.columns]
+        parts = {
+            "columns": columns if state.reader.schema is None else state.reader.schema,
+            "classes": state.classes.tolist(),
+            "tally": state.tally,
+            "sample": None if sample is None else sample.stored(),
+        }
+    content = json.dumps(encoder.members(parts, ""), sort_keys=True)
+    digest = sha256(content.encode("utf-8", "surrogatepass"))
+    for name in sorted(encoder.arrays):
+        digest.update(f"{name} {encoder.arrays[name].dtype} {encoder.arrays[name].shape} ".encode())
+        digest.update(np.ascontiguousarray(encoder.arrays[name]).tobytes())
+    return digest.hexdigest()
 
 
 def _ledger_of(model: Any) -> str | None:
@@ -527,7 +556,7 @@ def _decode_info(metadata: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
 
 def _check_about(metadata: dict[str, Any], about: dict[str, Any]) -> None:
     """Refuse a description whose parts are of other types than `save` writes."""
-    texts = [about[name] for name in ("date", "source", "target", "text", "ledger")]
+    texts = [about[name] for name in ("date", "source", "target", "text", "ledger", "fingerprint")]
     validation.require(all(value is None or isinstance(value, str) for value in texts), "its origin is no text")
     counts = [about["rows"], about["rows_kept"]]
     validation.require(all(one is None or isinstance(one, float | int) for one in counts), "its rows are no number")

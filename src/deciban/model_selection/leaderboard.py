@@ -187,7 +187,7 @@ def weighted_mean(values: np.ndarray | None, w: np.ndarray | None) -> tuple[floa
     some = values[there]
     own = np.ones(len(some)) if w is None else w[there]
     with np.errstate(invalid="ignore"):
-        mean = float(own @ some / own.sum())
+        mean = metrics.total(some, own) / metrics.total(own)
     if not np.isfinite(mean):
         return mean, np.nan
     variance = float(own @ (some - mean) ** 2 / own.sum())

@@ -74,6 +74,7 @@ from deciban.rows import inputs
 from deciban.rows.rows import ArrayRows, Rows
 from deciban.tallies import Bundle, Moments, Scatter
 from deciban.tallies.basic import column, divide
+from deciban.tallies.exact_tables import in_columns
 
 BATCH = 1 << 20  # largest number of entries in the inverses of a batch, one inverse per row
 MANY = 8  # times the columns: a pattern with this many rows is kept as its mean and scatter
@@ -240,7 +241,7 @@ def expected(batch: IncompleteRows, g: ClassGaussians, pooled: bool = False) -> 
         loglik -= 0.5 * float((g.inverse[where] * within).sum())
         group = np.zeros_like(batch.y_pattern) if pooled else batch.y_pattern
         np.add.at(scatter, group, within * _outer(g.deviation[where]))
-    return ExpectedStatistics(replace(tally, scatter=scatter), loglik)
+    return ExpectedStatistics(replace(tally, scatter=scatter, rest=np.zeros_like(scatter)), loglik)
 
 
 def _outer(scale: np.ndarray) -> np.ndarray:
@@ -324,7 +325,8 @@ class Available:
     def __call__(self, table: Table) -> Moments:
         with np.errstate(all="ignore"):
             found = ops.moments(table.x, table.y, table.w, table.k)  # type: ignore[arg-type]
-        return replace(found, n=np.array(np.broadcast_to(column(found.n), found.mean.shape)))
+        cells = found.weight if len(found.weight.shape) == 2 else in_columns(found.weight, found.d)
+        return replace(found, weight=cells)
 
 
 @dataclass(frozen=True)
@@ -345,7 +347,7 @@ class Expected:
     d: int
 
     def __call__(self, patterns: list[IncompleteRows]) -> ExpectedStatistics:
-        nothing = Scatter(
+        nothing = Scatter.from_means(
             np.zeros(self.k),
             np.zeros((self.k, self.d)),
             np.zeros((1 if self.pooled else self.k, self.d, self.d)),
@@ -435,4 +437,4 @@ def start(complete: Scatter, seen: Moments, n: np.ndarray) -> Scatter:
     shown = np.broadcast_to(column(seen.n), (k, d)) > 0
     weights = n.sum(keepdims=True) if complete.pooled else n
     scatter = weights[:, None, None] * np.diag(within_class_variance(seen))
-    return Scatter(n, np.where(shown, seen.mean, seen.collapse().mean), scatter, complete.pooled)
+    return Scatter.from_means(n, np.where(shown, seen.mean, seen.collapse().mean), scatter, complete.pooled)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import decision, ops
+from deciban import decision, metrics, ops
 from deciban.data.blocks import Table, borders
 from deciban.decision import check_priors
 from deciban.engines import threads
@@ -178,4 +178,4 @@ def held_out_loss(state: State, rows: SelectedRows) -> float:
     joint += held_out_prior(state, table)
     joint = decision.resolve_impossible_rows(joint, decision.log_prior(state.n))
     logs = ops.posterior(np.ascontiguousarray(joint), logs=True)
-    return -float(w @ np.maximum(logs[np.arange(table.n), table.y], -LOST))
+    return -metrics.total(np.maximum(logs[np.arange(table.n), table.y], -LOST), w)

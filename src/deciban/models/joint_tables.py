@@ -167,7 +167,7 @@ class TableSets:
         assert table.schema is not None
         codes, z = TableReader(self, table.schema)(table.x)
         counts = ops.crosstab(Codes(self.counted(codes)), table.y, table.w, table.k, np.diff(self.offset))
-        return Bundle((Sums(counts.n, counts.table), ops.moments(Reals(z), table.y, table.w, table.k)))
+        return Bundle((Sums(counts.weight, counts.counts), ops.moments(Reals(z), table.y, table.w, table.k)))
 
     @property
     def size(self) -> int:

@@ -178,7 +178,7 @@ def tally_of(family: Any, table: Table) -> Bundle:
     tally = family.tally(table.x, table.y, table.w, table.k)
     n = tally.class_weights
     if n is None:
-        n = ops.class_weights(table.y, table.w, table.k)
+        n = ops.exact_class_weights(table.y, table.w, table.k)
     out = Bundle((ClassWeights(n), tally))
     if table.schema is not None and isinstance(tally, Bundle):
         out = with_blocks(out, spaces(table.schema), None)
@@ -345,6 +345,16 @@ class State:
             return self
         return self._in_levels(schema, tally)
 
+    def without_empty_classes(self) -> State:
+        """Without the classes that no row has, as in a fit on the rows that are left. Classes that the user named, or
+        gave priors for, stay; so do all classes where no row is left."""
+        at = np.flatnonzero(self.n)
+        named = self.closed or self.spec.prior.weights(self.classes) is not None
+        if named or len(at) in (0, len(self.classes)):
+            return self
+        sample = None if self.sample is None else self.sample.of_classes(at)
+        return replace(self, classes=self.classes[at], tally=self.tally.take(at), sample=sample)
+
     def _in_levels(self, schema: Schema, tally: Bundle) -> State:
         """The state with other levels, in which its tally is given."""
         sample = None if self.sample is None else self.sample.recoded(self.reader.schema, schema)
@@ -434,7 +444,8 @@ class State:
 
     def _minus(self, removed: Bundle, part: RowSample | None) -> State:
         """The state without rows that have this tally; `part` holds all of them."""
-        left = replace(self, tally=finite_sum(self.tally, removed, sub))
+        tally = finite_sum(self.tally, removed, sub)
+        left = replace(self, tally=tally.whole_cells(tally.parts[0].weight))
         sample = None if self.sample is None or part is None else self.sample.without(part).known_whole(left.n)
         return left.with_sample(sample)
 

@@ -24,8 +24,9 @@ from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, check_
 from deciban.errors import InstructionSetError
 from deciban.ops import spec
 from deciban.ops.packed import Packed
-from deciban.tallies import Crosstab, Moments, Pairs, Quartic, RowScatter, Scatter, Sums
+from deciban.tallies import Crosstab, ExactSums, Moments, Pairs, Quartic, RowScatter, Scatter, Sums, exact
 from deciban.tallies.crosstab import Layout
+from deciban.tallies.exact_tables import ExactTable, as_doubles, canonical, sum_of_weights
 
 
 def _load():
@@ -47,7 +48,7 @@ def _load():
     return core
 
 
-_core = _load()
+_core = exact.compiled = _load()
 PARTS = 16  # of a pass over numbers whose parts are done at once
 _SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
 
@@ -79,10 +80,11 @@ def specification() -> Iterator[None]:
     """Inside, every operation runs its NumPy specification (for tests; not for use across threads)."""
     global _core
     kept, _core = _core, None
+    exact.compiled = None
     try:
         yield
     finally:
-        _core = kept
+        _core = exact.compiled = kept
 
 
 def all_finite(a: np.ndarray) -> bool:
@@ -126,7 +128,16 @@ def in_rows(x: Reals) -> Reals:
 
 
 def class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
+    """Σ w of each class, (k,), rounded once."""
+    return as_doubles(exact_class_weights(y, w, k))
+
+
+def exact_class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> ExactTable:
     """Σ w of each class, (k,)."""
+    return sum_of_weights(w, lambda part: _class_weights(y, part, k))
+
+
+def _class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
     n = np.zeros(k)
     if _core is None:
         return np.bincount(y, w, minlength=k).astype(np.float64)
@@ -135,22 +146,26 @@ def class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
 
 
 def sums(x: Reals | Counts, y, w, k: int, above: float | None = None) -> Sums:
-    """Per class Σ w x, or Σ w [x > above]."""
-    if _core is None:
-        return spec.sums(x, y, w, k, above)
-    total = np.zeros((k, x.d))
-    name, extra = ("sums", ()) if above is None else ("sums_above", (above,))
-    if isinstance(x, Counts):
-        _by_class("csr_" + name, x, y, w, extra, total)
-    else:
-        getattr(_core, name)(x.held, y, w, *extra, total)
-    if all_finite(total) or not _missing(x):
-        return Sums(class_weights(y, w, k), total)
-    if isinstance(x, Counts):
-        return spec.sums(x, y, w, k, above)
-    seen, total = np.zeros((k, x.d)), np.zeros((k, x.d))
-    getattr(_core, name + "_missing")(x.held, y, w, *extra, seen, total)
-    return Sums(seen, total)
+    """Per class n and Σ w x, or Σ w [x > above]."""
+    return Sums(*_with_weight(x, y, w, exact_sums(x, y, w, k, above)))
+
+
+def logs(x: Reals | Counts) -> Reals:
+    """log of each cell, NaN where there is none: the same bits on every machine."""
+    return spec.logs(x)
+
+
+def moments(x: Reals | Counts, y, w, k: int) -> Moments:
+    """Per class n, Σ w x and Σ w x²."""
+    return Moments(*_with_weight(x, y, w, exact_sums(x, y, w, k, squares=True)))
+
+
+def _with_weight(x: Reals | Counts, y, w, found: tuple[ExactSums, ...]) -> tuple[ExactTable, ...]:
+    """The tables of a tally: its weight is (k,) while no cell is missing, and doubles hold it unless rows have weights
+    of many bits."""
+    n, *rest = found
+    missing = n.d == x.d and (x.d > 1 or _missing(x))
+    return (canonical(n) if missing else exact_class_weights(y, w, n.k), *rest)
 
 
 def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> None:
@@ -165,20 +180,50 @@ def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> Non
     deque(map(fill, [(0, k)]) if x.each is None else x.each(fill, class_borders(x, y, k)), maxlen=0)
 
 
-def moments(x: Reals | Counts, y, w, k: int) -> Moments:
-    """Per class n, mean, Σ w (x − mean)²."""
+def exact_sums(
+    x: Reals | Counts, y, w, k: int, above: float | None = None, squares: bool = False
+) -> tuple[ExactSums, ...]:
+    """(n, Σ w x), or (n, Σ w x, Σ w x²), of each class without rounding; or of [x > above]. n is (k, 1), or (k, d)
+    where cells are missing. Where a cell is infinite, or a weight is not finite, no sum is `finite`."""
     if _core is None:
-        return spec.moments(x, y, w, k)
-    n, mean, m2 = np.zeros(k), np.zeros((k, x.d)), np.zeros((k, x.d))
+        return spec.exact_sums(x, y, w, k, above, squares)
     if isinstance(x, Counts):
-        _by_class("csr_moments", x, y, w, (), n, mean, m2)
-        return Moments(n, mean, m2) if all_finite(m2) or not _missing(x) else spec.moments(x, y, w, k)
-    _core.moments(x.held, y, w, n, mean, m2)
-    if all_finite(m2) or not _missing(x):
-        return Moments(n, mean, m2)
-    n, mean, m2 = np.zeros((k, x.d)), np.zeros((k, x.d)), np.zeros((k, x.d))
-    _core.moments_missing(x.held, y, w, n, mean, m2)
-    return Moments(n, mean, m2)
+        return _exact_by_class(x, y, w, k, above, squares)
+    return _exact(_core.exact_sums(x.held, y, w, k, above, squares), k, x.d)
+
+
+def _exact(found: tuple, k: int, d: int) -> tuple[ExactSums, ...]:
+    """(n, sums …) of what a kernel found: (Σ w of all rows, of missing cells, Σ w x, Σ w x² or None, whether all is
+    finite)."""
+    weight, missing, first, second, finite = found
+
+    def sums(arrays: tuple, d: int) -> ExactSums:
+        low, count, limbs = arrays
+        return ExactSums(k, d, low, count, limbs, finite)
+
+    n, gap = sums(weight, 1), sums(missing, d)
+    n = n.spread(d) - gap if len(gap.limbs) else n
+    return (n, sums(first, d)) if second is None else (n, sums(first, d), sums(second, d))
+
+
+def _exact_by_class(x: Counts, y, w, k: int, above: float | None, squares: bool) -> tuple[ExactSums, ...]:
+    """All classes at once, or some classes at a time where x has parts done at once."""
+
+    def part(classes: tuple[int, int]) -> tuple[ExactSums, ...]:
+        first, size = classes[0], classes[1] - classes[0]
+        return _exact(_core.csr_exact_sums(*csr(x), y, w, first, size, x.d, above, squares), size, x.d)
+
+    if x.each is None:
+        return part((0, k))
+    parts = list(x.each(part, class_borders(x, y, k)))
+    wide = max(found[0].d for found in parts)
+    n = ExactSums.stack([found[0] if found[0].d == wide else found[0].spread(wide) for found in parts])
+    return n, *(ExactSums.stack(some) for some in zip(*(found[1:] for found in parts), strict=True))
+
+
+def exact_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> ExactSums:
+    """Σ w of each class without rounding, (k, 1)."""
+    return exact_sums(Reals(np.zeros((len(y), 0))), y, w, k)[0]
 
 
 def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatter:
@@ -188,8 +233,12 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatte
     if _core is None or x.d > _SMALL:
         out = spec.scatter(x, y, w, k, pooled)
     else:
-        out = Scatter(np.zeros(k), np.zeros((k, x.d)), np.zeros((1 if pooled else k, x.d, x.d)), pooled)
-        _core.scatter(x.held, y, w, out.n, out.mean, out.scatter)
+        products = np.zeros((1 if pooled else k, x.d, x.d))
+        _core.scatter(x.held, y, w, np.zeros(k), np.zeros((k, x.d)), products)
+        if not all_finite(products) and _missing(x):
+            return _complete(scatter, x, y, w, k, pooled)
+        sums = exact_sums(x, y, w, k)[1]
+        return Scatter(exact_class_weights(y, w, k), sums, products, np.zeros_like(products), pooled)
     if all_finite(out.scatter) or not _missing(x):
         return out
     return _complete(scatter, x, y, w, k, pooled)
@@ -239,9 +288,13 @@ def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosst
     seen = code_range(x)[1] + 1
     levels = seen if levels is None else np.maximum(seen, levels)
     offset = np.concatenate([[0], np.cumsum(levels)])
-    table = np.zeros((k, offset[-1]))
-    _core.crosstab(_checked_codes(x), y, w, offset, table)
-    return Crosstab(class_weights(y, w, k), table, levels)
+
+    def count(part: np.ndarray | None) -> np.ndarray:
+        table = np.zeros((k, offset[-1]))
+        _core.crosstab(_checked_codes(x), y, part, offset, table)
+        return table
+
+    return Crosstab(exact_class_weights(y, w, k), sum_of_weights(w, count), levels)
 
 
 def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
@@ -250,9 +303,13 @@ def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
         return spec.pairs(x, y, w, k, levels)
     alone = crosstab(x, y, w, k, levels)
     layout = Layout.of(alone.levels)
-    table = np.zeros((k, layout.start[-1]))
-    _core.pairs(x.values, y, w, alone.levels, layout.start, table)
-    return Pairs(alone.n, alone.table, alone.levels, table)
+
+    def count(part: np.ndarray | None) -> np.ndarray:
+        table = np.zeros((k, layout.start[-1]))
+        _core.pairs(x.values, y, part, alone.levels, layout.start, table)
+        return table
+
+    return Pairs(alone.weight, alone.counts, alone.levels, sum_of_weights(w, count))
 
 
 def table_gains(x: Codes, y, fold, w, mass, p, offset, theta, sets: Sequence[Sequence[int]], most: float) -> np.ndarray:

@@ -20,10 +20,10 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.ops import spec
 from deciban.ops.spec import Rows, Shared
-from deciban.tallies import GridCounts, Moments, Sums
-from deciban.tallies.basic import distinct
+from deciban.tallies import GridCounts
+from deciban.tallies.exact_tables import adds_whole, distinct, few_bits
 
-INFINITE, MISSING = 1, 2  # what the kernel may find
+INFINITE = 1  # what the kernel may find
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
 FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart
 PARTS = 16  # runs of columns that are counted at once, at most
@@ -37,18 +37,17 @@ def shared(x: Reals, y, w, k: int, each: Callable = map) -> Shared:
     if core is None:
         return spec.shared(x, y, w, k)
     tables, keys, start = np.empty((10, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
-    found = core.share(x.held, y, w, tables, keys, start)
-    seen, mean, m2, positive, log_mean, log_m2, whole, total, not_positive, not_whole = tables
-    n, missing = ops.class_weights(y, w, k), bool(found & MISSING)
+    found = core.share(x.held, y, None, tables, keys, start)
+    wrong = dict(zip(("positive", "count"), tables[-2:], strict=True))
     sorted_w = None if w is None else w[np.argsort(y, kind="stable")]
     rows = Rows(keys, np.stack([start[:-1], start[1:]], axis=1), sorted_w)
-    return Shared(
-        Moments(seen if missing else n, mean, m2),
-        Moments(positive if missing or not_positive.any() else n, log_mean, log_m2),
-        Sums(whole if missing or not_whole.any() else n, total),
-        GridCounts.later(n, Waiting(GridCounts.none(k, x.d), (rows,), bool(found & INFINITE), each)),
-        {"positive": not_positive, "count": not_whole},
-    )
+    waiting = Waiting(GridCounts.none(k, x.d), (rows,), bool(found & INFINITE), each)
+    cells = GridCounts.later(ops.exact_class_weights(y, w, k), waiting)
+    inside = {support: x if not own.any() else spec.inside(x, support) for support, own in wrong.items()}
+    if w is not None:
+        wrong = {s: ops.sums(spec.outside_of(x, s), y, w, k).sums if own.any() else own for s, own in wrong.items()}
+    logs = ops.moments(spec.logs(inside["positive"]), y, w, k)
+    return Shared(ops.moments(x, y, w, k), logs, ops.sums(inside["count"], y, w, k), cells, wrong)
 
 
 def cells(x: Reals, y, w, k: int) -> GridCounts:
@@ -61,8 +60,19 @@ def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:
     core = ops.core()
     if core is None or sum(some.keys.shape[1] for some in rows) < FEW * known.k:
         return spec.counted(known, rows)
-    count = core.count_weighed if _weighed(rows) else core.count
-    return _cells(known, count(*_lines(known), *_lists(rows)))
+    start = known if _is_whole(known) and not _weighed(rows) else GridCounts.none(known.k, known.d)
+    plain = [some for some in rows if some.w is None]
+    out = _cells(start, core.count(*_lines(start), *_lists(plain))) if plain else start
+    for some in rows:
+        for part in few_bits(some.w) if some.w is not None else ():
+            nothing = GridCounts.none(known.k, known.d)
+            out = out + _cells(nothing, core.count_weighed(*_lines(nothing), *_lists([replace(some, w=part)])))
+    return out if start is known else known + out
+
+
+def _is_whole(known: GridCounts) -> bool:
+    """Whether doubles hold the counts, and their sums with numbers of rows."""
+    return isinstance(known.counts, np.ndarray) and adds_whole(known.counts)
 
 
 @dataclass(frozen=True)
@@ -119,11 +129,13 @@ class Waiting:
 
     def counted(self) -> GridCounts:
         known = self.known
+        if self.grids and not _is_whole(known):
+            return known + replace(self, known=GridCounts.none(known.k, known.d)).counted()
         if self.grids:
             parts = zip(self.grids, map(known.part, self.runs), strict=True)
             found = list(self.each(lambda part: _cells(part[1], part[0].read(*_lines(part[1]))), parts))
             keys = tuple(key for part in found for key in part.keys)
-            known = GridCounts(known.n, keys, np.hstack([part.table for part in found]))
+            known = GridCounts(known.weight, keys, np.hstack([part.table for part in found]))
         return counted(known, self.rows) if self.rows else known
 
 
@@ -143,4 +155,4 @@ def _lines(known: GridCounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _cells(known: GridCounts, found: tuple[np.ndarray, np.ndarray, np.ndarray]) -> GridCounts:
     keys, offset, table = found
-    return GridCounts(known.n, tuple(keys[a:b] for a, b in pairwise(offset)), table.reshape(known.k, -1))
+    return GridCounts(known.weight, tuple(keys[a:b] for a, b in pairwise(offset)), table.reshape(known.k, -1))

@@ -25,8 +25,9 @@ The definition of row digests (`ops.digests`): out[i] += Σ_j key(x[i, j]) · fa
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log, log2
 
@@ -36,18 +37,16 @@ from scipy.special import expit, xlogy
 
 from deciban.data.blocks import Codes, Counts, Plain, Reals
 from deciban.data.support import outside
-from deciban.tallies import Crosstab, GridCounts, Moments, Pairs, Quartic, Scatter, Sums
+from deciban.tallies import Crosstab, ExactSums, GridCounts, Moments, Pairs, Quartic, Scatter, Sums
 from deciban.tallies.basic import divide
 from deciban.tallies.crosstab import Layout
+from deciban.tallies.exact import Chunks
+from deciban.tallies.exact_tables import ExactTable, sum_of_weights, weight_by_class
 from deciban.tallies.grid import MISSING, cell_of
 
 
 def _weights(y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
     return np.ones(len(y)) if w is None else w
-
-
-def _class_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
-    return np.bincount(y, _weights(y, w), minlength=k)
 
 
 def _values(x: Reals | Counts, above: float | None) -> np.ndarray:
@@ -99,20 +98,71 @@ def moments(x: Reals | Counts, y, w, k: int) -> Moments:
     return Moments(n, mean - mean * share, m2 + mean**2 * (stored * share))
 
 
+def exact_sums(
+    x: Reals | Counts, y, w, k: int, above: float | None = None, squares: bool = False
+) -> tuple[ExactSums, ...]:
+    """(n, Σ w x) or (n, Σ w x, Σ w x²) of the rows of each class without rounding, the weights being the doubles that
+    they are; of [x > above] where that is given. n is (k, 1), or (k, d) where cells are missing. Where a cell is
+    infinite, or a weight is not finite, no sum is `finite`."""
+    finite = True
+    if w is not None:
+        some = np.flatnonzero(np.isfinite(w) & (w != 0))
+        x, y, w, finite = x.take(some), y[some], w[some], bool(np.isfinite(w).all())
+    v = _values(x, above)
+    here = np.isfinite(v)
+    finite &= not np.isinf(v).any()
+    row, column = np.nonzero(here) if isinstance(x, Reals) else (x.row_of()[here], x.column_of()[here])
+    cell = y[row].astype(np.int64) * x.d + column
+    terms = [_integers(v[here])]
+    weight = [] if w is None else [_integers(w[row])]
+    n = _exact(k, 1, y.astype(np.int64), [] if w is None else [_integers(w)])
+    if np.isnan(v).any():
+        if isinstance(x, Reals):
+            n = _exact(k, x.d, cell, weight)
+        else:
+            gap = np.isnan(v)
+            at = y[x.row_of()[gap]].astype(np.int64) * x.d + x.column_of()[gap]
+            n = n.spread(x.d) - _exact(k, x.d, at, [] if w is None else [_integers(w[x.row_of()[gap]])])
+    powers = (1, 2) if squares else (1,)
+    out = [n, *(_exact(k, x.d, cell, weight + terms * power) for power in powers)]
+    return tuple(replace(one, finite=finite) for one in out)
+
+
+_DIGIT = 18  # bits: a product of three is below 2^62
+
+
+def _integers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Doubles as (digits (3, n) of 18 bits with the double's sign, power): Σ_i digits[i] · 2^(18 i + power)."""
+    m, e = np.frexp(values)
+    m = np.ldexp(m, 53).astype(np.int64)
+    digits = [(np.abs(m) >> (_DIGIT * i)) & ((1 << _DIGIT) - 1) for i in range(3)]
+    return np.sign(m) * np.stack(digits), e.astype(np.int64) - 53
+
+
+def _exact(k: int, d: int, cell: np.ndarray, factors: Sequence[tuple[np.ndarray, np.ndarray]]) -> ExactSums:
+    """Σ of the products of some doubles by cell of a table (k, d); of no doubles: how many there are."""
+    chunks = Chunks(k, d)
+    for digits in itertools.product(range(3), repeat=len(factors)):
+        value, power = np.ones(len(cell), dtype=np.int64), np.full(len(cell), _DIGIT * sum(digits))
+        for i, (own, own_power) in zip(digits, factors, strict=True):
+            value, power = value * own[i], power + own_power
+        chunks.add(cell, value, power)
+    return chunks.total()
+
+
 def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter:
     """mean[c] and Σ w (x − mean)(x − mean)ᵀ over the rows of class c, or over all rows where pooled."""
     v, w = _values(x, None), _weights(y, w)
-    mean = np.zeros((k, x.d))
     matrices = np.zeros((1 if pooled else k, x.d, x.d))
     for c in range(k):
         rows = np.flatnonzero((y == c) & (w > 0))
         if len(rows):
             weight = w[rows, None]
-            reference = v[rows[0]]
-            mean[c] = reference + ((v[rows] - reference) * weight).sum(0) / weight.sum()
-            centred = v[rows] - mean[c]
+            near = v[rows] - v[rows[0]]
+            centred = near - (near * weight).sum(0) / weight.sum()
             matrices[0 if pooled else c] += (centred * weight).T @ centred
-    return Scatter(_class_weights(y, w, k), mean, matrices, pooled)
+    sums = exact_sums(x, y, w, k)[1]
+    return Scatter(weight_by_class(y, w, k), sums, matrices, np.zeros_like(matrices), pooled)
 
 
 def quartic(x: Reals, y, w, k: int) -> Quartic:
@@ -125,7 +175,7 @@ def quartic(x: Reals, y, w, k: int) -> Quartic:
         square = centred**2
         weighed = square * w[y == c, None]
         p21[c], p22[c] = weighed.T @ centred, weighed.T @ square
-    return Quartic(first.n, first.mean, first.scatter, p21, p22)
+    return Quartic(first.weight, first.mean, first.scatter, p21, p22)
 
 
 def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosstab:
@@ -133,10 +183,14 @@ def crosstab(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Crosst
     seen = x.values.max(axis=0, initial=-1) + 1
     levels = np.asarray(seen if levels is None else np.maximum(seen, levels), dtype=np.int64)
     offset = np.concatenate([[0], np.cumsum(levels)])
-    table = np.zeros((k, offset[-1]))
     rows, columns = np.nonzero(x.values >= 0)
-    np.add.at(table, (y[rows], offset[columns] + x.values[rows, columns]), _weights(y, w)[rows])
-    return Crosstab(_class_weights(y, w, k), table, levels)
+
+    def count(part: np.ndarray | None) -> np.ndarray:
+        table = np.zeros((k, offset[-1]))
+        np.add.at(table, (y[rows], offset[columns] + x.values[rows, columns]), _weights(y, part)[rows])
+        return table
+
+    return Crosstab(weight_by_class(y, w, k), sum_of_weights(w, count), levels)
 
 
 def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
@@ -145,7 +199,7 @@ def pairs(x: Codes, y, w, k: int, levels: np.ndarray | None = None) -> Pairs:
     layout = Layout.of(alone.levels)
     both = list(zip(layout.first.tolist(), layout.second.tolist(), strict=True))
     together = crosstab(x.pairs(both, alone.levels), y, w, k, np.diff(layout.start))
-    return Pairs(alone.n, alone.table, alone.levels, together.table)
+    return Pairs(alone.weight, alone.counts, alone.levels, together.counts)
 
 
 def joint_evidence(n: np.ndarray, alone: np.ndarray, size: int, most: float) -> np.ndarray:
@@ -340,7 +394,7 @@ class Shared:
     log_moments: Moments  # of the logarithms of positive numbers
     whole: Sums  # of whole numbers ≥ 0
     cells: GridCounts
-    wrong: dict[str, np.ndarray]  # (k, d), by support: the weight of the cells that are outside of it
+    wrong: Mapping[str, ExactTable]  # (k, d), by support: the weight of the cells that are outside of it
 
 
 @dataclass(frozen=True)
@@ -359,22 +413,66 @@ class Rows:
 
 def shared(x: Reals, y, w, k: int) -> Shared:
     """Each for itself; a cell that is not in a tally's support is missing there."""
-    values = x.dense()
-    inside = {s: np.where(outside(values, s), np.nan, values) for s in ("positive", "count")}
-    logs = np.log(inside["positive"])
-    wrong = {s: sums(Reals(outside(values, s).astype(float)), y, w, k).total for s in inside}
+    within = {support: inside(x, support) for support in ("positive", "count")}
+    wrong = {support: exact_sums(outside_of(x, support), y, w, k)[1] for support in within}
     return Shared(
-        moments(x, y, w, k),
-        moments(Reals(logs), y, w, k),
-        sums(Reals(inside["count"]), y, w, k),
+        Moments(*exact_sums(x, y, w, k, squares=True)),
+        Moments(*exact_sums(logs(within["positive"]), y, w, k, squares=True)),
+        Sums(*exact_sums(within["count"], y, w, k)),
         cells(x, y, w, k),
         wrong,
     )
 
 
+def logs(x: Reals | Counts) -> Reals:
+    """log of each cell, NaN where there is none, in steps that IEEE 754 rounds alike on every machine.
+
+    With x = 2^e (1 + f), 1 + f within √½ and √2, and s = f / (2 + f): log(1 + f) = 2 (s + s³ / 3 + s⁵ / 5 + …).
+    """
+    cells = np.asarray(x.dense(), dtype=np.float64)
+    out = np.empty(cells.shape)
+    flat, found = cells.reshape(-1), out.reshape(-1)
+    for start in range(0, cells.size, LOGS):
+        found[start : start + LOGS] = _logs(flat[start : start + LOGS])
+    return Reals(out)
+
+
+LOGS = 1 << 14  # at a time
+TERMS = [2.0 / (2 * j + 1) for j in range(11, 0, -1)]  # of the series in s²
+LN2 = 0.6931471803691238, 1.9082149292705877e-10  # the first has so few bits that e times it is exact
+
+
+def _logs(x: np.ndarray) -> np.ndarray:
+    fraction, e = np.frexp(np.where((x > 0) & (x < np.inf), x, 1.0))
+    low = fraction < np.sqrt(0.5)
+    f = np.where(low, 2.0 * fraction, fraction) - 1.0
+    e = (e - low).astype(np.float64)
+    s = f / (2.0 + f)
+    z = s * s
+    rest = np.zeros_like(z)
+    for term in TERMS:
+        rest = (rest + term) * z
+    half = 0.5 * f * f
+    out = e * LN2[0] - ((half - (s * (half + rest) + e * LN2[1])) - f)
+    out[x == np.inf] = np.inf
+    out[~(x > 0)] = np.nan
+    return out
+
+
+def outside_of(x: Reals, support: str) -> Reals:
+    """1 for each cell that is outside of a support, else 0."""
+    return Reals(outside(x.dense(), support).astype(np.float64))
+
+
+def inside(x: Reals, support: str) -> Reals:
+    """The cells of a support; the others are missing."""
+    values = x.dense()
+    return Reals(np.where(outside(values, support), np.nan, values))
+
+
 def cells(x: Reals, y, w, k: int) -> GridCounts:
     out = counted(GridCounts.none(k, x.d), [by_class(x, y, w, k)])
-    return replace(out, n=np.bincount(y, w, minlength=k).astype(float))
+    return replace(out, weight=weight_by_class(y, w, k))
 
 
 def by_class(x: Reals, y, w, k: int) -> Rows:
@@ -394,7 +492,7 @@ def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:
     out = known
     for keys, y, w in joined + [weighed for weighed in lists if weighed[2] is not None]:
         out = out + GridCounts.of_keys(np.zeros(known.k), keys, y, w)
-    return GridCounts(known.n, out.keys, out.table)
+    return GridCounts(known.weight, out.keys, out.counts)
 
 
 def _in_order(part: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -16,6 +16,7 @@ from deciban.composites.discretised import used_levels
 from deciban.data.blocks import Codes, Counts, Mixed, Reals
 from deciban.rows.schema import UNSEEN, Field, Schema
 from deciban.tallies import Bundle, Crosstab, GridCounts, reordered
+from deciban.tallies.exact_tables import columns_of
 
 
 def without_unused(schema: Schema, tally: Bundle) -> tuple[Schema, Bundle]:
@@ -42,8 +43,7 @@ def without_unused(schema: Schema, tally: Bundle) -> tuple[Schema, Bundle]:
             kept.append(keep)
         offset = parts[b].offset
         cut = np.concatenate([offset[c] + keep for c, keep in enumerate(kept)]).astype(np.int64)
-        table = np.ascontiguousarray(parts[b].table[:, cut])
-        parts[b] = Crosstab(parts[b].n, table, np.array([len(keep) for keep in kept]))
+        parts[b] = Crosstab(parts[b].weight, columns_of(parts[b].counts, cut), np.array([len(keep) for keep in kept]))
     if not changed:
         return schema, tally
     return replace(schema, fields=tuple(fields)), Bundle((tally.parts[0], Bundle(tuple(parts)), *tally.parts[2:]))

@@ -285,6 +285,13 @@ class RowSample:
             return out
         return self._joined(out.table, out.digest, out.times, self.horizon, class_horizon, self.size)
 
+    def of_classes(self, at: np.ndarray) -> RowSample:
+        """The same rows in a list of the classes at these places; the others have no rows."""
+        places = np.zeros(self.table.k, dtype=np.int32)
+        places[at] = np.arange(len(at), dtype=np.int32)
+        table = replace(self.table, y=places[self.table.y], k=len(at))
+        return replace(self, table=table, class_horizon=self.class_horizon[at])
+
     def recoded(self, old: Schema | None, new: Schema | None) -> RowSample:
         """The same rows in the levels of another schema of the same columns, which has all that they have."""
         if old is new or old is None or new is None:
@@ -303,6 +310,12 @@ class RowSample:
 
     def without_rows(self) -> None:
         """What a file holds of it that shall have no rows."""
+
+    def smallest(self, count: int) -> RowSample:
+        """The rows of the smallest keys alone."""
+        held = int(np.searchsorted(self.key, self.horizon))
+        own = self._take(np.arange(min(held, count)))
+        return replace(own, horizon=TOP, class_horizon=np.full_like(self.class_horizon, TOP))
 
     def resized(self, size: int) -> RowSample:
         return self if size == self.size else replace(self, size=size)._trimmed()

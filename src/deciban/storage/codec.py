@@ -9,9 +9,9 @@ dataclass of the file.
 >>> encoder = Encoder()
 >>> node = encoder.encode((ClassWeights(np.array([2.0, 1.0])), float("inf")), "state")
 >>> node
-{'tuple': [{'of': 'ClassWeights', 'with': {'n': {'array': 'state.0.n'}}}, {'float': 'inf'}]}
+{'tuple': [{'of': 'ClassWeights', 'with': {'weight': {'array': 'state.0.weight'}}}, {'float': 'inf'}]}
 >>> Decoder(encoder.arrays).decode(node)
-(ClassWeights(n=array([2., 1.])), inf)
+(ClassWeights(weight=array([2., 1.])), inf)
 
 A file may have been written by anybody. Decoding runs nothing but the constructors of classes that the registry has,
 and their fields must be of the annotated types. A name, tag or array that is wrong ends in an error; which one it is
@@ -23,9 +23,11 @@ does not matter, `model_file` makes a `ModelFileError` of all of them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property, singledispatchmethod
+from hashlib import sha256
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -38,7 +40,8 @@ from deciban.errors import ModelFileError
 from deciban.rows import inputs
 from deciban.rows.readers import ArrayKind
 from deciban.storage import registry, tensors
-from deciban.tallies import Tally
+from deciban.tallies.exact import BLOCK, ExactSums
+from deciban.tallies.exact_tables import ExactTable, canonical
 
 
 @cache
@@ -92,8 +95,8 @@ class Encoder:
         self.rows = rows  # whether training rows are stored, where a state keeps them
         self.rows_kept = 0  # training rows that can be read from what was encoded
         self.arrays: dict[str, np.ndarray] = {}
-        self._places: dict[int, int] = {}
-        self._weights: dict[tuple[tuple[int, ...], bytes], np.ndarray] = {}  # of the classes, in tallies
+        self._places: dict[Any, int] = {}  # by identity, and by content: a file does not show what was shared in memory
+        self._nodes: dict[int, int] = {}  # the place of each node that has one
         self._kept: list[Any] = []  # what has a place stays alive, so that no other thing gets its id
 
     def encode(self, value: Any, where: str) -> Any:
@@ -106,15 +109,28 @@ class Encoder:
             self.rows_kept = max(self.rows_kept, value.rows_kept)
         return self._encode(value, where)
 
-    def _placed(self, value: Any, node: Any) -> Any:
-        self._places[id(value)] = len(self._places)
-        self._kept.append(value)
-        return node
+    def _placed(self, value: Any, content: Any, node: Callable[[], Any]) -> Any:
+        """The node of a value; a reference where a value of the same content was encoded before."""
+        place = self._places.get(content)
+        if place is None:
+            out = node()
+            place = self._places[content] = self._nodes[id(out)] = len(self._nodes)
+        else:
+            out = {"same": place}
+        self._places[id(value)] = place
+        self._kept += [value, out]
+        return out
 
-    def _shared(self, n: np.ndarray) -> np.ndarray:
-        """The same weights of the classes that another tally has, if one has: they are stored once, whether the tallies
-        came from one pass over the rows or were changed since."""
-        return self._weights.setdefault((n.shape, n.tobytes()), n)
+    def _content(self, node: Any) -> str:
+        """What a node stands for, whether its parts were encoded with it or before."""
+
+        def referring(part: Any) -> Any:
+            if isinstance(part, dict):
+                place = self._nodes.get(id(part))
+                return {"same": place} if place is not None else {name: referring(own) for name, own in part.items()}
+            return list(map(referring, part)) if isinstance(part, list) else part
+
+        return json.dumps(referring(node), sort_keys=True)
 
     def _put(self, a: np.ndarray, where: str) -> str:
         name = where
@@ -127,10 +143,10 @@ class Encoder:
     def _encode(self, value: Any, where: str) -> Any:
         if is_dataclass(value) and not isinstance(value, type) and registry.is_stored_as(value, type(value).__name__):
             parts = {f.name: getattr(value, f.name) for f in fields(value)}
-            if isinstance(value, Tally):
-                parts["n"] = self._shared(value.n)
+            hints = types_of(type(value))
+            parts = {name: canonical(part) if hints[name] == ExactTable else part for name, part in parts.items()}
             node = {"of": type(value).__name__, "with": self.members(parts, where)}
-            return self._placed(check_fields(value), node)
+            return self._placed(check_fields(value), self._content(node), lambda: node)
         if registry.is_training_rows(value):  # what the rows imply, never the rows
             state = value.__getstate__()
             return {"observed": self.members({name: state[name] for name in sorted(state) if name[0] != "_"}, where)}
@@ -213,21 +229,32 @@ class Encoder:
         if value.dtype.kind in "OUT":
             items = self._encode(value.ravel().tolist(), where)
             kind: Any = value.dtype.itemsize // 4 if value.dtype.kind == "U" else value.dtype.kind
-            return self._placed(value, {"objects": items, "shape": list(value.shape), "kind": kind})
+            node = {"objects": items, "shape": list(value.shape), "kind": kind}
+            return self._placed(value, self._content(node), lambda: node)
         if tensors.little(value.dtype) not in tensors.NAMES:
             raise unsupported_value(where, value.dtype.type())
-        if value.flags.c_contiguous:
-            return self._placed(value, {"array": self._put(value, where)})
-        axes = np.argsort([-abs(step) for step in value.strides], kind="stable").tolist()
-        name = self._put(np.ascontiguousarray(value.transpose(axes)), where)  # sums depend on how numbers lie
-        return self._placed(value, {"array": name, "axes": axes})
+        axes = None
+        if not value.flags.c_contiguous:  # sums depend on how numbers lie
+            axes = np.argsort([-abs(step) for step in value.strides], kind="stable").tolist()
+        lying = value if axes is None else np.ascontiguousarray(value.transpose(axes))
+        digest = sha256(lying.reshape(-1).view(np.uint8)).digest()  # type: ignore[arg-type]
+        content = (str(value.dtype), value.shape, str(axes), digest)
+        order = {} if axes is None else {"axes": axes}
+        return self._placed(value, content, lambda: {"array": self._put(lying, where), **order})
+
+    @_encode.register
+    def _(self, value: ExactSums, where: str) -> Any:
+        whole = np.concatenate([value.low, value.count, value.limbs])
+        content = (value.shape, sha256(whole.view(np.uint8)).digest())  # type: ignore[arg-type]
+        return self._placed(value, content, lambda: {"exact": [*value.shape, self._put(whole, where)]})
 
     @_encode.register
     def _(self, value: ArrayKind, where: str) -> Any:
         return {"of": "ArrayKind", "with": {"dtype": self.encode(value.dtype, where)}}  # models come back to NumPy
 
 
-LARGEST = 1 << 30  # bytes of an array of texts
+LARGEST = 1 << 30  # bytes of an array of texts, and of what exact sums are rounded to
+MOST_ZEROS = 1 << 10  # sums that a byte of a file may stand for
 WIDTH = 64  # letters that an array of texts keeps room for, whether used or not
 
 
@@ -346,6 +373,15 @@ class Decoder:
     def tag_array(self, name: str, axes: list | None = None) -> np.ndarray:
         a = self.arrays[name]
         return self._keep(a if axes is None else a.transpose(np.argsort(axes)))
+
+    def tag_exact(self, parts: list) -> ExactSums:
+        k, d, name = parts
+        whole, blocks = self._flat(name, "i"), -(-d // BLOCK)
+        if not (isinstance(k, int) and isinstance(d, int) and min(k, d) >= 0 and 2 * blocks <= len(whole)):
+            raise unsupported_value(name, whole)
+        if k * d > max(LARGEST // 8, MOST_ZEROS * self.size):
+            raise ModelFileError(f"{k} classes of {d} columns in {self.size} bytes\n\nhint: save the model again")
+        return self._keep(ExactSums(k, d, whole[:blocks], whole[blocks : 2 * blocks], whole[2 * blocks :]))
 
     def tag_sparse(self, parts: list) -> Any:
         data, indices, indptr, shape = self.decode(parts)

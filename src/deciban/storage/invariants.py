@@ -6,7 +6,7 @@ part has more weight than its class, tables add up to the weight of their rows, 
 >>> import numpy as np
 >>> from deciban.tallies import Bundle, ClassWeights, Moments
 >>> n = np.array([2.0, 1.0])
->>> moments = Moments(n, np.zeros((2, 1)), np.ones((2, 1)))
+>>> moments = Moments(n, np.zeros((2, 1)), np.ones((2, 1)))  # weights, sums, sums of squares
 >>> tally_fault(Bundle((ClassWeights(n), moments))), tally_fault(Bundle((ClassWeights(n), moments * -1.0)))
 ('', 'weights or sums of squares are negative')
 """

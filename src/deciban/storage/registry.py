@@ -49,6 +49,7 @@ CLASSIFIERS = {
 # What models hold, frozen dataclasses: name in a file → module under `deciban`.
 STORED_TYPES = {
     # sufficient statistics
+    "ClassSums": "tallies.exact_tables",
     "Bundle": "tallies.basic",
     "ClassWeights": "tallies.basic",
     "Moments": "tallies.basic",

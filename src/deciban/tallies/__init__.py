@@ -23,6 +23,7 @@ from deciban.tallies.basic import (
 )
 from deciban.tallies.crosstab import Crosstab, Pairs
 from deciban.tallies.distinct_rows import DistinctRows
+from deciban.tallies.exact import ExactSums
 from deciban.tallies.grid import GridCounts
 from deciban.tallies.ledger import RowLedger
 from deciban.tallies.scatter import Quartic, RowScatter, Scatter
@@ -33,6 +34,7 @@ __all__ = [
     "ClassWeights",
     "Crosstab",
     "DistinctRows",
+    "ExactSums",
     "GridCounts",
     "Moments",
     "Pairs",

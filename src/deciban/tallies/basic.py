@@ -7,13 +7,35 @@ squares.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from math import isfinite
 from operator import iadd
 from typing import Any, ClassVar
 
 import numpy as np
+
+from deciban.tallies.exact import ExactSums
+from deciban.tallies.exact_tables import (
+    ClassSums,
+    ExactTable,
+    as_doubles,
+    classes_of,
+    collapsed,
+    columns_of,
+    distinct,
+    equal,
+    first_column,
+    is_moderate,
+    is_negative,
+    is_nonzero,
+    mean_and_m2,
+    minus,
+    plus,
+    relabelled,
+    times,
+)
 
 WEIGHTS = (1e-100, 1e100)  # of a row or a class: the least and the largest, where it has one
 NOTHING = 1e-12  # a share of weight that rounding alone can leave behind
@@ -30,15 +52,8 @@ def in_range(n: np.ndarray) -> np.ndarray:
     return (n >= WEIGHTS[0]) & (n <= WEIGHTS[1])
 
 
-def broadcast_weights(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two n of one shape: the (k,) one is spread over the columns if the other is (k, d)."""
-    if a.ndim == b.ndim:
-        return a, b
-    return (np.broadcast_to(column(a), b.shape), b) if a.ndim < b.ndim else (a, np.broadcast_to(column(b), a.shape))
-
-
 def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a − b of two weights, where what rounding leaves is nothing."""
+    """a − b of two weights in doubles, where what rounding leaves is nothing."""
     n = a - b
     return np.where(np.abs(n) <= NOTHING * np.abs(a), 0.0, n)
 
@@ -59,46 +74,40 @@ def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=b != 0)
 
 
-def scatter_classes(a: np.ndarray, index: np.ndarray, k: int) -> np.ndarray:
-    """a (classes, …) as (k, …), where a[c] is added at index[c]."""
-    out = np.zeros((k, *a.shape[1:]))
-    if distinct(index):
-        out[index] = a
-    else:
-        np.add.at(out, index, a)
-    return out
-
-
-def distinct(index: np.ndarray) -> bool:
-    """Whether all classes stand at places of their own."""
-    return len(np.unique(index)) == len(index)
-
-
-def doubles(*arrays: np.ndarray) -> bool:
-    return all(a.dtype == np.float64 for a in arrays)
+def doubles(*tables: ExactTable) -> bool:
+    """Whether tables are of doubles, or sound sums of them: asked of what comes from a file."""
+    return all(a.dtype == np.float64 if isinstance(a, np.ndarray) else a.sound() for a in tables)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What all tallies can do; `+` and `−` are theirs, a scalar and relabelling are common."""
+    """What all tallies can do. The operations here are those of tallies that consist of exact tables: such sums do not
+    depend on the order of rows, on how rows were cut into parts, or on rows that were added and removed again."""
 
-    n: np.ndarray
-    every_row: ClassVar[bool] = True  # whether an n of shape (k,) is the weight of all rows of each class
+    weight: ExactTable  # of the rows, (k,), or of the cells that are there, (k, d)
+    every_row: ClassVar[bool] = True  # whether a weight of shape (k,) is that of all rows of each class
+
+    @cached_property
+    def n(self) -> np.ndarray:
+        """The weight in doubles."""
+        return as_doubles(self.weight)
 
     @property
     def k(self) -> int:
-        return self.n.shape[0]
+        return self.weight.shape[0]
 
     @property
-    def class_weights(self) -> np.ndarray | None:
+    def class_weights(self) -> ExactTable | None:
         """The weight of all rows of each class, (k,); None: the tally does not know."""
-        return self.n if self.every_row and self.n.ndim == 1 else None
+        return self.weight if self.every_row and len(self.weight.shape) == 1 else None
 
     def finite(self) -> bool:
         """Whether every number is one, and squares of means too: updates square the distances of means. (A sum over all
         cells is NaN or infinite if any of them is.)"""
         with np.errstate(all="ignore"):
-            arrays = [a * a if name == "mean" else a for name, a in vars(self).items() if isinstance(a, np.ndarray)]
+            named = [(f.name, getattr(self, f.name)) for f in fields(self)]
+            tables = [(name, as_doubles(a)) for name, a in named if isinstance(a, np.ndarray | ExactSums | ClassSums)]
+            arrays = [a * a if name == "mean" else a for name, a in tables]
             return all(isfinite(np.add.reduce(a, axis=None)) for a in arrays)
 
     @property
@@ -116,46 +125,66 @@ class Tally:
         """Whether the arrays fit together and hold doubles: asked of a tally that comes from a file."""
         arrays = [getattr(self, f.name) for f in fields(self)]
         shapes = {a.shape for a in arrays[1:]}
-        return doubles(*arrays) and shapes <= {(self.k, self.d)} and self.n.shape in ((self.k,), (self.k, self.d))
+        return doubles(*arrays) and shapes <= {(self.k, self.d)} and self.weight.shape in ((self.k,), (self.k, self.d))
 
     def short(self) -> np.ndarray:
         """Which classes (k,) have a negative weight after a subtraction."""
-        return np.any((self.n < 0).reshape(self.k, -1), axis=1)
+        return any_cell(is_negative(self.weight))
+
+    def _each(self, operation: Callable[..., ExactTable], *others: Any) -> Any:
+        """The tally of what an operation makes of each exact table of this one (and of others)."""
+        names = [f.name for f in fields(self)]
+        return type(self)(*(operation(*(getattr(t, name) for t in (self, *others))) for name in names))
 
     def __add__(self, other: Any) -> Any:
-        raise NotImplementedError
+        return self._each(plus, other)
 
     def __sub__(self, other: Any) -> Any:
-        raise NotImplementedError
+        return self._each(minus, other)
 
     def __mul__(self, scale: float) -> Any:
-        raise NotImplementedError
+        return self._each(lambda a: times(a, scale))
 
     def __rmul__(self, scale: float) -> Any:
         return self * scale
 
-    def take(self, classes: np.ndarray):
-        """These classes, in this order; a class may be there several times."""
-        return replace(self, **{f.name: getattr(self, f.name).take(classes, axis=0) for f in fields(self)})
-
-    def relabel(self, index: np.ndarray, k: int):
+    def relabel(self, index: np.ndarray, k: int) -> Any:
         """The same tally in a list of k classes, where class c stands at index[c]; classes at one place are one."""
-        return replace(self, **{f.name: scatter_classes(getattr(self, f.name), index, k) for f in fields(self)})
+        return self._each(lambda a: relabelled(a, index, k))
+
+    def whole_cells(self, weight: ExactTable) -> Any:
+        """The same tally with a weight (k,) if no cell is missing: if every column has the weight (k,) of the rows."""
+        if len(self.weight.shape) == 1 or not self.d or not equal(self.weight, weight):
+            return self
+        return replace(self, weight=first_column(self.weight))
+
+    def take(self, classes: np.ndarray) -> Any:
+        """These classes, in this order; a class may be there several times."""
+        return self._each(lambda a: classes_of(a, classes))
 
     def collapse(self) -> Any:
         """All classes as one, k = 1."""
-        raise NotImplementedError
+        return self._each(collapsed)
+
+    def part(self, columns) -> Any:
+        """Of some of the columns."""
+        return self._each(lambda a: columns_of(a, columns))
 
     def _relabel_collapsed(self, index: np.ndarray, k: int):
         """`relabel` of a tally whose classes do not add cell by cell."""
         if distinct(index):
-            return Tally.relabel(self, index, k)
+            return replace(self, **{f.name: relabelled(getattr(self, f.name), index, k) for f in fields(self)})
         names, places = [f.name for f in fields(self)], np.unique(index)
         groups = [replace(self, **{name: getattr(self, name)[index == at] for name in names}) for at in places]
         whole = [group.collapse() for group in groups]
         return replace(self, **{name: np.concatenate([getattr(one, name) for one in whole]) for name in names}).relabel(
             places, k
         )
+
+
+def any_cell(cells: np.ndarray) -> np.ndarray:
+    """Which classes (k,) have a cell of which it holds."""
+    return np.asarray(cells.reshape(len(cells), -1).any(axis=1))
 
 
 @dataclass(frozen=True)
@@ -244,6 +273,20 @@ class Bundle:
     def relabel(self, index: np.ndarray, k: int) -> Bundle:
         return Bundle(tuple(part.relabel(index, k) for part in self.parts))
 
+    def whole_cells(self, weight: ExactTable) -> Bundle:
+        """Parts with a weight (k,) where no cell is missing; one without classes goes with the part before it."""
+        parts: list[Any] = []
+        for part in self.parts:
+            if isinstance(part, SharedTally):
+                some_missing = not parts or len(parts[-1].weight.shape) == 2 or len(part.part.weight.shape) == 1
+                parts.append(part if some_missing else part.whole_cells(first_column(part.part.weight)))
+            else:
+                parts.append(part.whole_cells(weight))
+        return Bundle(tuple(parts))
+
+    def take(self, classes: np.ndarray) -> Bundle:
+        return Bundle(tuple(part.take(classes) for part in self.parts))
+
 
 def _kind(part: Any) -> str:
     return f"Bundle({', '.join(map(_kind, part.parts))})" if isinstance(part, Bundle) else type(part).__name__
@@ -291,119 +334,145 @@ class SharedTally:
     def relabel(self, index: np.ndarray, k: int) -> SharedTally:
         return self
 
+    def whole_cells(self, weight: ExactTable) -> SharedTally:
+        return SharedTally(self.part.whole_cells(weight))
+
+    def take(self, classes: np.ndarray) -> SharedTally:
+        return self
+
 
 @dataclass(frozen=True)
 class ClassWeights(Tally):
     """How much weight each class has: n (k,)."""
-
-    def __add__(self, other: ClassWeights) -> ClassWeights:
-        return ClassWeights(self.n + other.n)
-
-    def __sub__(self, other: ClassWeights) -> ClassWeights:
-        return ClassWeights(subtract(self.n, other.n))
-
-    def __mul__(self, scale: float) -> ClassWeights:
-        return ClassWeights(self.n * scale)
 
 
 @dataclass(frozen=True)
 class Sums(Tally):
     """Per class n and Σ w x, for x ≥ 0."""
 
-    total: np.ndarray  # (k, d)
+    sums: ExactTable  # (k, d)
 
-    def part(self, columns) -> Sums:
-        """Of some of the columns."""
-        return Sums(self.n if self.n.ndim == 1 else self.n[:, columns], self.total[:, columns])
+    @cached_property
+    def total(self) -> np.ndarray:
+        """Σ w x in doubles, (k, d)."""
+        return as_doubles(self.sums)
 
-    def collapse(self) -> Sums:
+    @cached_property
+    def rounded(self) -> RoundedSums:
+        return RoundedSums(self.n, self.total)
+
+    def filled(self) -> RoundedSums:
+        """Where a class has nothing of a column, the sums of all classes."""
+        return self.rounded.filled(self.collapse)
+
+    def short(self) -> np.ndarray:
+        return super().short() | any_cell(is_negative(self.sums)) | _left_over(self.weight, self.sums)
+
+
+@dataclass(frozen=True)
+class Moments(Tally):
+    """Per class n, Σ w x and Σ w x²; the mean and Σ w (x − mean)² are views of them, each rounded once."""
+
+    sums: ExactTable  # (k, d)
+    squares: ExactTable  # (k, d)
+
+    @cached_property
+    def rounded(self) -> RoundedMoments:
+        return RoundedMoments(self.n, *mean_and_m2(self.weight, self.sums, self.squares))
+
+    @property
+    def mean(self) -> np.ndarray:
+        """(k, d)"""
+        return self.rounded.mean
+
+    @property
+    def m2(self) -> np.ndarray:
+        """Σ w (x − mean)², (k, d)."""
+        return self.rounded.m2
+
+    def finite(self) -> bool:
+        if is_moderate(self.squares):
+            return isfinite(np.add.reduce(self.n, axis=None))
+        with np.errstate(all="ignore"):
+            return all(isfinite(np.add.reduce(a, axis=None)) for a in (self.n, self.mean * self.mean, self.m2))
+
+    def short(self) -> np.ndarray:
+        """Σ w · Σ w x² < (Σ w x)² is true of no rows, too."""
+        left = _left_over(self.weight, self.sums) | _left_over(self.weight, self.squares)
+        return super().short() | left | any_cell(is_negative(self.squares)) | any_cell(self.m2 < 0)
+
+    def filled(self) -> RoundedMoments:
+        """Where a class has nothing of a column, the moments of all classes."""
+        return self.rounded.filled(self.collapse)
+
+
+@dataclass(frozen=True)
+class RoundedSums:
+    """`Sums` in doubles: to estimate from, not to add to."""
+
+    n: np.ndarray  # (k,) or (k, d)
+    total: Any  # (k, d)
+
+    @property
+    def k(self) -> int:
+        return len(self.n)
+
+    @property
+    def d(self) -> int:
+        return self.total.shape[1]
+
+    def collapse(self) -> RoundedSums:
         """All classes as one, k = 1."""
-        return Sums(self.n.sum(axis=0, keepdims=True), self.total.sum(axis=0, keepdims=True))
+        return RoundedSums(self.n.sum(axis=0, keepdims=True), self.total.sum(axis=0, keepdims=True))
 
-    def filled(self) -> Sums:
+    def filled(self, collapse: Callable[[], Any] | None = None) -> RoundedSums:
         """Where a class has nothing of a column, the sums of all classes."""
         n = np.broadcast_to(column(self.n), self.total.shape)
         empty = n <= 0
         if not empty.any():
             return self
-        return Sums(np.where(empty, n.sum(axis=0), n), np.where(empty, self.total.sum(axis=0), self.total))
-
-    def short(self) -> np.ndarray:
-        return super().short() | (self.total < 0).any(axis=1)
-
-    def __add__(self, other: Sums) -> Sums:
-        a, b = broadcast_weights(self.n, other.n)
-        return Sums(a + b, self.total + other.total)
-
-    def __iadd__(self, other: Sums) -> Sums:
-        """The same, into this tally's memory: for sums of large tables with a single owner."""
-        a, b = broadcast_weights(self.n, other.n)
-        return Sums(a + b, np.add(self.total, other.total, out=self.total))
-
-    def __sub__(self, other: Sums) -> Sums:
-        a, b = broadcast_weights(self.n, other.n)
-        total = self.total - other.total
-        return Sums(subtract(a, b), np.where(np.abs(total) <= NOTHING * np.abs(self.total), 0.0, total))
-
-    def __mul__(self, scale: float) -> Sums:
-        return Sums(self.n * scale, self.total * scale)
+        whole = (collapse or self.collapse)()
+        parts = (column(whole.n), n), (whole.total, self.total)
+        return RoundedSums(*(np.where(empty, every, own) for every, own in parts))
 
 
 @dataclass(frozen=True)
-class Moments(Tally):
-    """Per class n, mean and Σ w (x − mean)². Merged by the pairwise update, never through Σ x²."""
+class RoundedMoments:
+    """`Moments` in doubles: to estimate from, not to add to."""
 
+    n: np.ndarray  # (k,) or (k, d)
     mean: np.ndarray  # (k, d)
-    m2: np.ndarray  # (k, d)
+    m2: np.ndarray  # (k, d), Σ w (x − mean)²
 
-    def __add__(self, other: Moments) -> Moments:
-        a, b = broadcast_weights(self.n, other.n)
-        share = divide(column(b), column(a + b))
-        delta = other.mean - self.mean
-        return Moments(a + b, self.mean + delta * share, self.m2 + other.m2 + (delta * (column(a) * share)) * delta)
+    @property
+    def k(self) -> int:
+        return len(self.n)
 
-    def __sub__(self, other: Moments) -> Moments:
-        a, b = broadcast_weights(self.n, other.n)
-        n = subtract(a, b)
-        some = column(n) > 0
-        change = (self.mean - other.mean) * divide(column(b), column(n))
-        mean = self.mean + change
-        lost = np.abs(mean) <= ROUNDING * (np.abs(self.mean) + np.abs(change))  # zero up to rounding
-        mean = np.where(some & ~lost, mean, 0.0)
-        delta, scale = mean - other.mean, column(n) * divide(column(b), column(a))
-        m2 = self.m2 - other.m2 - (delta * scale) * delta
-        nothing = negligible(m2, self.m2, mean_slack(self.mean, delta, scale))
-        return Moments(n, mean, np.where(some & ~nothing, m2, 0.0))
+    @property
+    def d(self) -> int:
+        return self.mean.shape[1]
 
-    def short(self) -> np.ndarray:
-        return super().short() | (self.m2 < 0).any(axis=1)
-
-    def __mul__(self, scale: float) -> Moments:
-        return Moments(self.n * scale, self.mean, self.m2 * scale)
-
-    def relabel(self, index: np.ndarray, k: int) -> Moments:
-        return self._relabel_collapsed(index, k)
-
-    def part(self, columns) -> Moments:
-        """Of some of the columns."""
-        n = self.n if self.n.ndim == 1 else self.n[:, columns]
-        return Moments(n, self.mean[:, columns], self.m2[:, columns])
-
-    def filled(self) -> Moments:
-        """Where a class has nothing of a column, the moments of all classes."""
-        if not (self.n <= 0).any():
-            return self
-        n = np.broadcast_to(column(self.n), self.mean.shape)
-        empty = n <= 0
-        whole = self.collapse()
-        parts = (column(whole.n), n), (whole.mean, self.mean), (whole.m2, self.m2)
-        return Moments(*(np.where(empty, every, own) for every, own in parts))
-
-    def collapse(self) -> Moments:
+    def collapse(self) -> RoundedMoments:
         """All classes as one, k = 1."""
         n = column(self.n)
         total = np.add.reduce(n, 0, keepdims=True)
         start = self.mean[:1]
         mean = start + divide(np.add.reduce(n * (self.mean - start), 0, keepdims=True), total)
         m2 = np.add.reduce(self.m2 + n * (self.mean - mean) ** 2, 0, keepdims=True)
-        return Moments(total if self.n.ndim == 2 else total[:, 0], mean, m2)
+        return RoundedMoments(total if self.n.ndim == 2 else total[:, 0], mean, m2)
+
+    def filled(self, collapse: Callable[[], Any] | None = None) -> RoundedMoments:
+        """Where a class has nothing of a column, the moments of all classes."""
+        n = np.broadcast_to(column(self.n), self.mean.shape)
+        empty = n <= 0
+        if not empty.any():
+            return self
+        whole = (collapse or self.collapse)()
+        parts = (column(whole.n), n), (whole.mean, self.mean), (whole.m2, self.m2)
+        return RoundedMoments(*(np.where(empty, every, own) for every, own in parts))
+
+
+def _left_over(weight: ExactTable, sums: ExactTable) -> np.ndarray:
+    """Which classes (k,) have sums of no rows that are not 0: some of the rows that were removed were never there."""
+    none = ~is_nonzero(weight)
+    return any_cell(none.reshape(len(none), -1) & is_nonzero(sums))

@@ -13,20 +13,38 @@ start + a · levels[j] + b. A pair counts where both cells are there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, doubles, scatter_classes, subtract
+from deciban.tallies.basic import Tally, any_cell, doubles, subtract
+from deciban.tallies.exact_tables import (
+    ExactTable,
+    are_finite,
+    as_doubles,
+    collapsed,
+    columns_of,
+    is_negative,
+    minus,
+    placed,
+    plus,
+    relabelled,
+    times,
+)
 
 
 @dataclass(frozen=True)
 class Crosstab(Tally):
     """Per class how often each level of each column was seen; column j's levels stand at offset[j] … offset[j + 1]."""
 
-    table: np.ndarray  # (k, sum of levels)
+    counts: ExactTable  # (k, sum of levels)
     levels: np.ndarray  # (d,)
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """The counts in doubles."""
+        return as_doubles(self.counts)
 
     @property
     def offset(self) -> np.ndarray:
@@ -38,13 +56,13 @@ class Crosstab(Tally):
 
     def part(self, columns) -> Crosstab:
         """Of some of the columns."""
-        tables = self.columns()
-        table = np.hstack([tables[j] for j in columns]) if len(columns) else np.zeros((self.k, 0))
-        return Crosstab(self.n if self.n.ndim == 1 else self.n[:, columns], table, self.levels[list(columns)])
+        ends = self.offset
+        at = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(ends[j], ends[j + 1]) for j in columns)])
+        return Crosstab(columns_of(self.weight, columns), columns_of(self.counts, at), self.levels[list(columns)])
 
     def collapse(self) -> Crosstab:
         """All classes as one, k = 1."""
-        return Crosstab(self.n.sum(axis=0, keepdims=True), self.table.sum(axis=0, keepdims=True), self.levels)
+        return Crosstab(collapsed(self.weight), collapsed(self.counts), self.levels)
 
     def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> Crosstab:
         """The same counts in columns of `levels` levels, where level l of column j stands at index[j][l] (or at l)."""
@@ -53,11 +71,9 @@ class Crosstab(Tally):
             return self
         places = index or [np.arange(count) for count in self.levels]
         offset = np.concatenate([[0], np.cumsum(levels)])
-        table = np.zeros((self.k, offset[-1]))
-        if places:
-            at = np.concatenate([offset[j] + np.asarray(p, dtype=np.int64) for j, p in enumerate(places)])
-            table[:, at] = self.table
-        return Crosstab(self.n, table, levels)
+        moved = (offset[j] + np.asarray(p, dtype=np.int64) for j, p in enumerate(places))
+        new = np.concatenate([np.zeros(0, dtype=np.int64), *moved])
+        return Crosstab(self.weight, placed(self.counts, new, int(offset[-1])), levels)
 
     def _aligned(self, other: Crosstab) -> tuple[Crosstab, Crosstab]:
         levels = np.maximum(self.levels, other.levels)
@@ -69,25 +85,28 @@ class Crosstab(Tally):
 
     def sound(self) -> bool:
         whole = self.levels.dtype.kind == "i" and self.levels.ndim == 1 and (self.levels >= 0).all()
-        fits = whole and self.table.shape == (self.k, self.levels.sum()) and doubles(self.n, self.table)
-        return bool(fits) and self.n.shape in ((self.k,), (self.k, self.d))
+        fits = whole and self.counts.shape == (self.k, self.levels.sum()) and doubles(self.weight, self.counts)
+        return bool(fits) and self.weight.shape in ((self.k,), (self.k, self.d))
+
+    def finite(self) -> bool:
+        return are_finite(self.n) and are_finite(self.table)
 
     def short(self) -> np.ndarray:
-        return super().short() | (self.table < 0).any(axis=1)
+        return super().short() | any_cell(is_negative(self.counts))
 
     def __add__(self, other: Crosstab) -> Crosstab:
         a, b = self._aligned(other)
-        return Crosstab(a.n + b.n, a.table + b.table, a.levels)
+        return Crosstab(plus(a.weight, b.weight), plus(a.counts, b.counts), a.levels)
 
     def __sub__(self, other: Crosstab) -> Crosstab:
         a, b = self._aligned(other)
-        return Crosstab(subtract(a.n, b.n), subtract(a.table, b.table), a.levels)
+        return Crosstab(minus(a.weight, b.weight), minus(a.counts, b.counts), a.levels)
 
     def __mul__(self, scale: float) -> Crosstab:
-        return Crosstab(self.n * scale, self.table * scale, self.levels)
+        return Crosstab(times(self.weight, scale), times(self.counts, scale), self.levels)
 
     def relabel(self, index: np.ndarray, k: int) -> Crosstab:
-        return Crosstab(scatter_classes(self.n, index, k), scatter_classes(self.table, index, k), self.levels)
+        return Crosstab(relabelled(self.weight, index, k), relabelled(self.counts, index, k), self.levels)
 
 
 @dataclass(frozen=True)
@@ -125,7 +144,12 @@ def pair_cells(levels: np.ndarray) -> int:
 class Pairs(Crosstab):
     """A `Crosstab` with the joint counts of the categories of every two columns."""
 
-    pairs: np.ndarray  # (k, Σ_(i < j) levels[i] · levels[j])
+    pair_counts: ExactTable  # (k, Σ_(i < j) levels[i] · levels[j])
+
+    @cached_property
+    def pairs(self) -> np.ndarray:
+        """The counts of pairs in doubles."""
+        return as_doubles(self.pair_counts)
 
     @cached_property
     def layout(self) -> Layout:
@@ -133,7 +157,7 @@ class Pairs(Crosstab):
 
     def crosstab(self) -> Crosstab:
         """The counts of each column by itself."""
-        return Crosstab(self.n, self.table, self.levels)
+        return Crosstab(self.weight, self.counts, self.levels)
 
     def pair(self, i: int, j: int) -> np.ndarray:
         """Counts (k, levels[i], levels[j]) of two columns."""
@@ -161,7 +185,8 @@ class Pairs(Crosstab):
         """The same counts where the missing cells of these columns (d,) are a level of their own, the last one."""
         if not np.any(columns):
             return self
-        out = self.relevel(self.levels + np.asarray(columns, dtype=np.int64))
+        out = Pairs(self.n, self.table, self.levels, self.pairs)  # in doubles, and changed below
+        out = out.relevel(self.levels + np.asarray(columns, dtype=np.int64))
         missing = {j: self.missing(j) for j in np.flatnonzero(columns).tolist()}
         lacking = {j: self.lacking(j) for j in missing}
         for j, rows in missing.items():
@@ -185,31 +210,34 @@ class Pairs(Crosstab):
         at = np.concatenate([*places, np.zeros(0, dtype=np.int64)])
         known, column = at >= 0, np.repeat(np.arange(self.d), self.levels)
         offset = np.concatenate([[0], np.cumsum(levels)])
-        table = np.zeros((self.k, offset[-1]))
-        table[:, (offset[column] + at)[known]] = self.table[:, known]
+        moved = np.where(known, offset[column] + at, -1)
         old, new = self.layout, Layout.of(levels)
         pair, a, b = old.cells(self.levels)
         a, b = at[self.offset[old.first[pair]] + a], at[self.offset[old.second[pair]] + b]
-        known = (a >= 0) & (b >= 0)
-        pairs = np.zeros((self.k, new.start[-1]))
-        pairs[:, (new.start[pair] + a * levels[old.second[pair]] + b)[known]] = self.pairs[:, known]
-        return Pairs(self.n, table, levels, pairs)
+        both = np.where((a >= 0) & (b >= 0), new.start[pair] + a * levels[old.second[pair]] + b, -1)
+        counts = placed(self.counts, moved, int(offset[-1]))
+        return Pairs(self.weight, counts, levels, placed(self.pair_counts, both, int(new.start[-1])))
 
     def part(self, columns) -> Pairs:
         """Of some of the columns."""
         columns = list(columns)
-        tables, levels = self.columns(), self.levels[columns]
-        both = [self.pair(i, j).reshape(self.k, -1) for at, i in enumerate(columns) for j in columns[at + 1 :]]
-        empty = [np.zeros((self.k, 0))]
-        return Pairs(self.n, np.hstack(empty + [tables[j] for j in columns]), levels, np.hstack(empty + both))
+        alone = super().part(columns)
+        places = np.arange(self.layout.start[-1])[None]
+        every = Pairs(np.zeros(1), np.zeros((1, self.offset[-1])), self.levels, places)  # the place of each count
+        both = [every.pair(i, j).ravel() for place, i in enumerate(columns) for j in columns[place + 1 :]]
+        cells = np.concatenate([np.zeros(0, dtype=np.int64), *both])
+        return Pairs(self.weight, alone.counts, alone.levels, columns_of(self.pair_counts, cells))
 
     def sound(self) -> bool:
-        if not super().sound() or self.n.ndim != 1:
+        if not super().sound() or len(self.weight.shape) != 1:
             return False
-        return self.pairs.shape == (self.k, pair_cells(self.levels)) and self.pairs.dtype == np.float64
+        return self.pair_counts.shape == (self.k, pair_cells(self.levels)) and doubles(self.pair_counts)
+
+    def finite(self) -> bool:
+        return super().finite() and are_finite(self.pairs)
 
     def short(self) -> np.ndarray:
-        return super().short() | (self.pairs < 0).any(axis=1)
+        return super().short() | any_cell(is_negative(self.pair_counts))
 
     def _both(self, other: Crosstab) -> tuple[Pairs, Pairs]:
         levels = np.maximum(self.levels, other.levels)
@@ -217,20 +245,18 @@ class Pairs(Crosstab):
 
     def __add__(self, other: Crosstab) -> Pairs:
         a, b = self._both(other)
-        return Pairs(a.n + b.n, a.table + b.table, a.levels, a.pairs + b.pairs)
-
-    def __iadd__(self, other: Crosstab) -> Pairs:
-        """The same, into this tally's memory: for large tables with a single owner."""
-        a, b = self._both(other)
-        return Pairs(a.n + b.n, a.table + b.table, a.levels, np.add(a.pairs, b.pairs, out=a.pairs))
+        pairs = plus(a.pair_counts, b.pair_counts)
+        return Pairs(plus(a.weight, b.weight), plus(a.counts, b.counts), a.levels, pairs)
 
     def __sub__(self, other: Crosstab) -> Pairs:
         a, b = self._both(other)
-        return Pairs(subtract(a.n, b.n), subtract(a.table, b.table), a.levels, subtract(a.pairs, b.pairs))
+        pairs = minus(a.pair_counts, b.pair_counts)
+        return Pairs(minus(a.weight, b.weight), minus(a.counts, b.counts), a.levels, pairs)
 
     def __mul__(self, scale: float) -> Pairs:
-        return replace(self, n=self.n * scale, table=self.table * scale, pairs=self.pairs * scale)
+        n, counts, pairs = (times(a, scale) for a in (self.weight, self.counts, self.pair_counts))
+        return Pairs(n, counts, self.levels, pairs)
 
     def relabel(self, index: np.ndarray, k: int) -> Pairs:
-        n, table, pairs = (scatter_classes(a, index, k) for a in (self.n, self.table, self.pairs))
-        return Pairs(n, table, self.levels, pairs)
+        n, counts, pairs = (relabelled(a, index, k) for a in (self.weight, self.counts, self.pair_counts))
+        return Pairs(n, counts, self.levels, pairs)

@@ -22,8 +22,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from deciban.errors import ModelFileError
-from deciban.tallies.basic import Tally, doubles, scatter_classes, subtract
+from deciban.tallies.basic import Tally, doubles, subtract
 from deciban.tallies.crosstab import Crosstab
+from deciban.tallies.exact_tables import ExactTable, minus, plus, relabelled, times, weight_by_class
 
 _FULL = 1 << 62  # keys of one word stay below this
 
@@ -68,16 +69,16 @@ class KeyedRows(Tally, ABC):
         order, start = self._order()
         return self._picked(order[start], np.add.reduceat(self.w[order], start))
 
-    def _with(self, other: Self, n: np.ndarray) -> Self:
+    def _with(self, other: Self, weight: ExactTable) -> Self:
         """The rows of both, one after the other."""
         both = {name: np.concatenate([getattr(t, name) for t in (self, other)]) for name in self.ROWWISE}
-        return replace(self, n=n, **both)
+        return replace(self, weight=weight, **both)
 
     def __add__(self, other: Self) -> Self:
-        return self._with(other, self.n + other.n)._joined()
+        return self._with(other, plus(self.weight, other.weight))._joined()
 
     def __sub__(self, other: Self) -> Any:
-        both = self._with(other, subtract(self.n, other.n))
+        both = self._with(other, minus(self.weight, other.weight))
         if len(both.w) == 0:
             return both
         order, start = both._order()
@@ -86,18 +87,18 @@ class KeyedRows(Tally, ABC):
         return both._picked(order[start], subtract(had, removed))
 
     def __mul__(self, scale: float) -> Self:
-        out = replace(self, n=self.n * scale, w=self.w * scale)
+        out = replace(self, weight=times(self.weight, scale), w=self.w * scale)
         return out if scale else out._picked(slice(0))
 
     def relabel(self, index: np.ndarray, k: int) -> Self:
         index = np.asarray(index)
-        moved = replace(self, n=scatter_classes(self.n, index, k), y=index.astype(np.int32)[self.y])
+        moved = replace(self, weight=relabelled(self.weight, index, k), y=index.astype(np.int32)[self.y])
         return moved if (np.diff(index) > 0).all() else moved._joined()
 
     def sound(self) -> bool:
         m = len(self.w)
-        shapes = (self.n.shape, self.y.shape, self.w.shape) == ((self.k,), (m,), (m,)) and self.y.dtype == np.int32
-        if not (shapes and doubles(self.n, self.w) and (self.w != 0).all()):
+        shapes = (self.weight.shape, self.y.shape, self.w.shape) == ((self.k,), (m,), (m,)) and self.y.dtype == np.int32
+        if not (shapes and doubles(self.weight, self.w) and (self.w != 0).all()):
             return False
         return bool(((self.y >= 0) & (self.y < self.k)).all())
 
@@ -127,9 +128,8 @@ class DistinctRows(KeyedRows):
             rows = np.maximum(rows, -1)
         seen = rows.max(axis=0, initial=-1).astype(np.int64) + 1
         levels = seen if levels is None else np.maximum(seen, levels)
-        n = np.bincount(y, w, minlength=k).astype(np.float64)
-        weight = np.ones(len(rows)) if w is None else np.asarray(w, dtype=np.float64)
-        return cls(n, np.asarray(y, dtype=np.int32), weight, rows, levels)._joined()
+        own = np.ones(len(rows)) if w is None else np.asarray(w, dtype=np.float64)
+        return cls(weight_by_class(y, w, k), np.asarray(y, dtype=np.int32), own, rows, levels)._joined()
 
     def _words(self) -> list[np.ndarray]:
         """Keys in as few whole numbers as hold them, the first counts most; the class counts least."""
@@ -146,8 +146,8 @@ class DistinctRows(KeyedRows):
             size *= base
         return out
 
-    def _with(self, other: DistinctRows, n: np.ndarray) -> DistinctRows:
-        return replace(super()._with(other, n), levels=np.maximum(self.levels, other.levels))
+    def _with(self, other: DistinctRows, weight: ExactTable) -> DistinctRows:
+        return replace(super()._with(other, weight), levels=np.maximum(self.levels, other.levels))
 
     def relevel(self, levels: np.ndarray, index: list[np.ndarray] | None = None) -> DistinctRows:
         """The same rows in columns of `levels` levels, where level l of column j is now index[j][l] (or l); levels that

@@ -14,13 +14,28 @@ are kept, by their key. Rows may wait to be counted: many at once are cheaper th
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
+from operator import add
 from typing import Any, Protocol, Self
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, doubles, scatter_classes, subtract
+from deciban.tallies.basic import Tally, any_cell, doubles
+from deciban.tallies.exact_tables import (
+    ExactTable,
+    are_finite,
+    as_doubles,
+    columns_of,
+    few_bits,
+    is_negative,
+    is_nonzero,
+    minus,
+    placed,
+    plus,
+    relabelled,
+    times,
+)
 
 BITS = 12
 MISSING = 0x7FFFFF  # the key of no number
@@ -68,11 +83,23 @@ class GridCounts(Tally):
     table of rows that wait are computed on demand."""
 
     keys: tuple[np.ndarray, ...]  # of each column, ascending
-    table: np.ndarray  # (k, all cells)
+    counts: ExactTable  # (k, all cells)
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """The counts in doubles."""
+        return as_doubles(self.counts)
 
     @classmethod
-    def of_keys(cls, n: np.ndarray, found: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> GridCounts:
+    def of_keys(cls, weight: ExactTable, found: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> GridCounts:
         """Of the keys (d, n) of rows."""
+        nothing = np.zeros(weight.shape)
+        parts = (cls._of_keys(nothing, found, y, part) for part in few_bits(w))
+        return replace(reduce(add, parts), weight=weight)
+
+    @classmethod
+    def _of_keys(cls, n: np.ndarray, found: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> GridCounts:
+        """The same, where sums of the weights are doubles."""
         k, keys, tables = len(n), [], []
         if len(found) > len(y):  # more columns than rows: all columns at once
             here = found != MISSING
@@ -97,17 +124,17 @@ class GridCounts(Tally):
         return cls(np.zeros(k), (np.zeros(0, dtype=np.int64),) * d, np.zeros((k, 0)))
 
     @classmethod
-    def later(cls, n: np.ndarray, waiting: PendingRows) -> GridCounts:
+    def later(cls, weight: ExactTable, waiting: PendingRows) -> GridCounts:
         """From buffered rows, which are counted on demand."""
         out = object.__new__(cls)
-        out.__dict__.update(n=n, _waiting=waiting)
+        out.__dict__.update(weight=weight, _waiting=waiting)
         return out
 
     def __getattr__(self, name: str) -> Any:
         waiting = self.__dict__.get("_waiting")
-        if name in ("keys", "table") and waiting is not None:
+        if name in ("keys", "counts") and waiting is not None:
             counted = waiting.counted()
-            self.__dict__.update(keys=counted.keys, table=counted.table, _waiting=None)
+            self.__dict__.update(keys=counted.keys, counts=counted.counts, _waiting=None)
         if name in self.__dict__:
             return self.__dict__[name]
         if name == "_waiting":
@@ -128,14 +155,15 @@ class GridCounts(Tally):
     def part(self, columns) -> GridCounts:
         """Of some of the columns."""
         ends = self.offset
-        tables = [self.table[:, ends[j] : ends[j + 1]] for j in columns]  # one may be asked for at a time
-        return GridCounts(self.n, tuple(self.keys[j] for j in columns), np.hstack(tables))
+        at = np.concatenate([np.arange(ends[j], ends[j + 1]) for j in columns])
+        return GridCounts(self.weight, tuple(self.keys[j] for j in columns), columns_of(self.counts, at))
 
     def finite(self) -> bool:
         if self._waiting is not None:
             return self._waiting.finite()
         largest = cell_of(np.array([np.inf]))[0]
-        return all(len(key) == 0 or max(-key[0], key[-1]) < largest for key in self.keys) and super().finite()
+        cells = all(len(key) == 0 or max(-key[0], key[-1]) < largest for key in self.keys)
+        return cells and are_finite(self.weight) and are_finite(self.counts)
 
     @property
     def d(self) -> int:
@@ -143,22 +171,22 @@ class GridCounts(Tally):
 
     def sound(self) -> bool:
         ordered = all(key.dtype == np.int64 and key.ndim == 1 and _ascending(key) for key in self.keys)
-        shapes = (self.n.shape, self.table.shape) == ((self.k,), (self.k, self.offset[-1]))
-        return ordered and shapes and doubles(self.n, self.table)
+        shapes = (self.weight.shape, self.counts.shape) == ((self.k,), (self.k, self.offset[-1]))
+        return ordered and shapes and doubles(self.weight, self.counts)
 
     def short(self) -> np.ndarray:
-        return super().short() | (self.table < 0).any(axis=1)
+        return super().short() | any_cell(is_negative(self.counts))
 
     def _line(self) -> np.ndarray:
         """All keys in one ascending line, those of each column beyond those of the one before."""
         lines = [key + j * _SPAN for j, key in enumerate(self.keys)]
         return np.concatenate(lines) if lines else np.zeros(0, dtype=np.int64)
 
-    def _with(self, other: GridCounts) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
-        """(keys of both, this table, the other's), each with a column for every key. Two sorted lines are merged by a
+    def _with(self, other: GridCounts) -> tuple[tuple[np.ndarray, ...], ExactTable, ExactTable]:
+        """(keys of both, these counts, the other's), each with a column for every key. Two sorted lines are merged by a
         stable sort in one run."""
         if all(map(np.array_equal, self.keys, other.keys)):
-            return self.keys, self.table, other.table
+            return self.keys, self.counts, other.counts
         both = np.concatenate([self._line(), other._line()])
         order = np.argsort(both, kind="stable")
         both = both[order]
@@ -166,8 +194,8 @@ class GridCounts(Tally):
         at = np.empty(len(both), dtype=np.int64)
         at[order] = np.cumsum(new) - 1
         line = both[new]
-        size, mine = len(line), self.table.shape[1]
-        tables = _spread(self.table, at[:mine], size), _spread(other.table, at[mine:], size)
+        size, mine = len(line), self.counts.shape[1]
+        tables = placed(self.counts, at[:mine], size), placed(other.counts, at[mine:], size)
         return _by_column(line, self.d), *tables
 
     def __add__(self, other: GridCounts) -> GridCounts:
@@ -178,32 +206,33 @@ class GridCounts(Tally):
     def __iadd__(self, other: GridCounts) -> GridCounts:
         """The same, maybe in this tally's memory: for sums with a single owner."""
         mine, theirs = self._waiting, other._waiting
+        weight = plus(self.weight, other.weight)
         if mine is not None:
-            return GridCounts.later(self.n + other.n, mine.plus(theirs or other))
+            return GridCounts.later(weight, mine.plus(theirs or other))
         if theirs is not None:
             return other + self
-        if not self.table.size or not other.table.size:
-            return replace(self if self.table.size else other, n=self.n + other.n)
+        if not self.counts.shape[1] or not other.counts.shape[1]:
+            return replace(self if self.counts.shape[1] else other, weight=weight)
         keys, mine, theirs = self._with(other)
-        return GridCounts(self.n + other.n, keys, mine + theirs)
+        return GridCounts(weight, keys, plus(mine, theirs))
 
     def __sub__(self, other: GridCounts) -> GridCounts:
         keys, mine, theirs = self._with(other)
-        return GridCounts(subtract(self.n, other.n), keys, subtract(mine, theirs))._without_empty()
+        return GridCounts(minus(self.weight, other.weight), keys, minus(mine, theirs))._without_empty()
 
     def _without_empty(self) -> GridCounts:
-        some = (self.table != 0).any(axis=0)
+        some = np.asarray(is_nonzero(self.counts).any(axis=0))
         parts = [some[a:b] for a, b in pairwise(self.offset.tolist())]
         keys = tuple(key[part] for key, part in zip(self.keys, parts, strict=True))
-        return GridCounts(self.n, keys, np.ascontiguousarray(self.table[:, some]))
+        return GridCounts(self.weight, keys, columns_of(self.counts, np.flatnonzero(some)))
 
     def __mul__(self, scale: float) -> GridCounts:
-        return GridCounts(self.n * scale, self.keys, self.table * scale)
+        return GridCounts(times(self.weight, scale), self.keys, times(self.counts, scale))
 
     def relabel(self, index: np.ndarray, k: int) -> GridCounts:
         if self._waiting is not None:
-            return GridCounts.later(scatter_classes(self.n, index, k), self._waiting.relabel(index, k))
-        return replace(self, n=scatter_classes(self.n, index, k), table=scatter_classes(self.table, index, k))
+            return GridCounts.later(relabelled(self.weight, index, k), self._waiting.relabel(index, k))
+        return replace(self, weight=relabelled(self.weight, index, k), counts=relabelled(self.counts, index, k))
 
 
 def _ascending(key: np.ndarray) -> bool:
@@ -216,14 +245,6 @@ def _by_column(line: np.ndarray, d: int) -> tuple[np.ndarray, ...]:
     column = np.searchsorted(starts, line, side="right") - 1
     keys = line - column * _SPAN
     return tuple(keys[a:b] for a, b in pairwise(np.searchsorted(line, starts).tolist()))
-
-
-def _spread(table: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
-    """Columns of a table put where they belong among so many."""
-    out = np.zeros((len(table), size))
-    for row, cells in zip(out, table, strict=True):
-        row[at] = cells
-    return out
 
 
 def _counted(key: np.ndarray, y: np.ndarray, w: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -28,6 +28,7 @@ import numpy as np
 from deciban.errors import DataError, MergeError
 from deciban.tallies.basic import ClassWeights
 from deciban.tallies.distinct_rows import KeyedRows
+from deciban.tallies.exact_tables import ExactTable, weight_by_class
 
 ROWS = 1 << 14  # hashed at a time: their states stay in cache
 START = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
@@ -112,24 +113,23 @@ class RowLedger(KeyedRows):
     @classmethod
     def from_tags(cls, tag: np.ndarray, y, w, k: int, key_check: str) -> RowLedger:
         """Of rows with classes y and weights w (None: 1)."""
-        n = np.bincount(y, w, minlength=k).astype(np.float64)
-        weight = np.ones(len(tag)) if w is None else np.array(w, dtype=np.float64)
-        return cls(n, np.array(y, dtype=np.int32), weight, tag, key_check)._joined()
+        own = np.ones(len(tag)) if w is None else np.array(w, dtype=np.float64)
+        return cls(weight_by_class(y, w, k), np.array(y, dtype=np.int32), own, tag, key_check)._joined()
 
     def _words(self) -> list[np.ndarray]:
         return [self.tag, self.y]
 
-    def _with(self, other: RowLedger, n: np.ndarray) -> RowLedger:
+    def _with(self, other: RowLedger, weight: ExactTable) -> RowLedger:
         if other.key_check != self.key_check:
             raise MergeError(
                 "the ledgers of these rows have different keys\n\n"
                 "hint: use the same LedgerKey; it is not in a model file: model.set_params(ledger=LedgerKey(...))"
             )
-        return super()._with(other, n)
+        return super()._with(other, weight)
 
     def __sub__(self, other: Any) -> Any:
         """Without the rows of another ledger; of class weights without a ledger only the weights are known."""
-        return super().__sub__(other) if isinstance(other, RowLedger) else ClassWeights(self.n) - other
+        return super().__sub__(other) if isinstance(other, RowLedger) else ClassWeights(self.weight) - other
 
     def holds(self, tag: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Whether each of these rows (n,) is among those of the ledger."""

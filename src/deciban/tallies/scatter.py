@@ -9,11 +9,31 @@ Moving the centre by t mixes lower moments into higher ones; adding is moving bo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from deciban.tallies.basic import Tally, distinct, divide, doubles, mean_slack, negligible, scatter_classes, subtract
+from deciban.tallies.basic import Tally, divide, doubles, mean_slack, negligible
+from deciban.tallies.exact_tables import (
+    ExactTable,
+    are_finite,
+    as_doubles,
+    classes_of,
+    collapsed,
+    columns_of,
+    distinct,
+    in_columns,
+    is_nonzero,
+    minus,
+    plus,
+    product,
+    quotients,
+    relabelled,
+    scatter_classes,
+    times,
+    weight_by_class,
+)
 
 
 def negative_squares(scatter: np.ndarray) -> np.ndarray:
@@ -47,8 +67,9 @@ class Quartic(Tally):
 
     def sound(self) -> bool:
         sums = (self.p11, self.p21, self.p22)
-        shapes = (self.n.shape, self.mean.shape) == ((self.k,), (self.k, self.d))
-        return shapes and {p.shape for p in sums} == {(self.k, self.d, self.d)} and doubles(self.n, self.mean, *sums)
+        shapes = (self.weight.shape, self.mean.shape) == ((self.k,), (self.k, self.d))
+        fine = shapes and {p.shape for p in sums} == {(self.k, self.d, self.d)}
+        return fine and doubles(self.weight, self.mean, *sums)
 
     def dense(self) -> Quartic:
         return self
@@ -59,7 +80,7 @@ class Quartic(Tally):
     def part(self, columns) -> Quartic:
         """Of some of the columns."""
         sums = (p[:, columns][:, :, columns] for p in (self.p11, self.p21, self.p22))
-        return Quartic(self.n, self.mean[:, columns], *sums)
+        return Quartic(self.weight, self.mean[:, columns], *sums)
 
     def finite(self) -> bool:
         with np.errstate(all="ignore"):
@@ -87,32 +108,37 @@ class Quartic(Tally):
 
     def __add__(self, other) -> Quartic:
         other = other.dense()
-        n = self.n + other.n
-        mean = self.mean + (other.mean - self.mean) * divide(other.n, n)[:, None]
-        return Quartic(n, mean, *(a + b for a, b in zip(self.about(mean), other.about(mean), strict=True)))
+        weight = plus(self.weight, other.weight)
+        mean = self.mean + (other.mean - self.mean) * divide(other.n, as_doubles(weight))[:, None]
+        return Quartic(weight, mean, *(a + b for a, b in zip(self.about(mean), other.about(mean), strict=True)))
 
     def __sub__(self, other) -> Quartic:
         other = other.dense()
-        n = subtract(self.n, other.n)
+        weight = minus(self.weight, other.weight)
+        n = as_doubles(weight)
         mean = self.mean + (self.mean - other.mean) * divide(other.n, n)[:, None]
         some = n[:, None] > 0
         mean = np.where(some, mean, 0.0)
         before = self.about(mean)
         sums = [np.where(some[:, None], a - b, 0.0) for a, b in zip(before, other.about(mean), strict=True)]
         slack = mean_slack(self.mean, mean - other.mean, other.n[:, None])
-        return Quartic(n, mean, settled(sums[0], before[0], slack), *sums[1:])
+        return Quartic(weight, mean, settled(sums[0], before[0], slack), *sums[1:])
 
     def __mul__(self, scale: float) -> Quartic:
-        return Quartic(self.n * scale, self.mean, self.p11 * scale, self.p21 * scale, self.p22 * scale)
+        return Quartic(times(self.weight, scale), self.mean, self.p11 * scale, self.p21 * scale, self.p22 * scale)
 
     def relabel(self, index: np.ndarray, k: int) -> Quartic:
         return self._relabel_collapsed(index, k)
 
+    def take(self, classes: np.ndarray) -> Quartic:
+        sums = (self.mean[classes], self.p11[classes], self.p21[classes], self.p22[classes])
+        return Quartic(classes_of(self.weight, classes), *sums)
+
     def collapse(self) -> Quartic:
         """All classes as one, k = 1."""
-        n = self.n.sum(keepdims=True)
-        mean = divide(self.n @ self.mean, n)[None]
-        return Quartic(n, mean, *(p.sum(0, keepdims=True) for p in self.about(mean)))
+        weight = collapsed(self.weight)
+        mean = divide(self.n @ self.mean, as_doubles(weight))[None]
+        return Quartic(weight, mean, *(p.sum(0, keepdims=True) for p in self.about(mean)))
 
 
 def _outer(scale: np.ndarray, delta: np.ndarray, pooled: bool) -> np.ndarray:
@@ -124,60 +150,108 @@ def _outer(scale: np.ndarray, delta: np.ndarray, pooled: bool) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Scatter(Tally):
-    """Per class n and mean; Σ w (x − mean)(x − mean)ᵀ per class, or pooled over the classes (one group)."""
+    """Per class n and Σ w x, exact; Σ w (x − mean)(x − mean)ᵀ per class, or pooled over the classes (one group), to the
+    rounding of two doubles for each product."""
 
-    mean: np.ndarray  # (k, d)
+    sums: ExactTable  # (k, d)
     scatter: np.ndarray  # (k, d, d), or (1, d, d) where pooled
+    rest: np.ndarray  # what the doubles of `scatter` leave of it
     pooled: bool = False
     every_row = False  # rows with missing cells are left out
 
+    @classmethod
+    def from_means(cls, weight: ExactTable, mean: np.ndarray, scatter: np.ndarray, pooled: bool = False) -> Scatter:
+        """From means (k, d) and Σ w (x − mean)(x − mean)ᵀ as given."""
+        return cls(weight, product(in_columns(weight, mean.shape[1]), mean), scatter, np.zeros_like(scatter), pooled)
+
+    @cached_property
+    def _means(self) -> tuple[np.ndarray, np.ndarray]:
+        """The means (k, d) as two doubles: rounded, and what that leaves."""
+        mean = quotients(self.sums, self.weight)
+        return mean, quotients(minus(self.sums, product(in_columns(self.weight, self.d), mean)), self.weight)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """(k, d), rounded once."""
+        return self._means[0]
+
+    def _from(self, other: Scatter) -> np.ndarray:
+        """The means less those of another tally, (k, d)."""
+        (a, a_rest), (b, b_rest) = self._means, other._means
+        return (a - b) + (a_rest - b_rest)
+
     def sound(self) -> bool:
-        shapes = (self.n.shape, self.mean.shape) == ((self.k,), (self.k, self.d))
-        whole = self.scatter.shape == (1 if self.pooled else self.k, self.d, self.d)
-        return shapes and whole and doubles(self.n, self.mean, self.scatter)
+        shapes = (self.weight.shape, self.sums.shape) == ((self.k,), (self.k, self.d))
+        whole = self.scatter.shape == self.rest.shape == (1 if self.pooled else self.k, self.d, self.d)
+        small = bool((np.abs(self.rest) <= 1e-15 * np.abs(self.scatter)).all())
+        return shapes and whole and small and doubles(self.weight, self.sums, self.scatter, self.rest)
+
+    def finite(self) -> bool:
+        with np.errstate(all="ignore"):
+            return super().finite() and are_finite(self.mean * self.mean)
 
     def dense(self) -> Scatter:
         return self
 
     def __add__(self, other: Any) -> Scatter:
         other = other.dense()
-        n = self.n + other.n
-        share = divide(other.n, n)
-        delta = other.mean - self.mean
-        between = _outer(self.n * share, delta, self.pooled)
-        return Scatter(n, self.mean + delta * share[:, None], self.scatter + other.scatter + between, self.pooled)
+        weight = plus(self.weight, other.weight)
+        scale = self.n * divide(other.n, as_doubles(weight))
+        between = _outer(scale, other._from(self), self.pooled)
+        scatter = _sum_of_pairs(*_sum_of_pairs(self.scatter, self.rest, other.scatter, other.rest), between, 0.0)
+        return Scatter(weight, plus(self.sums, other.sums), *scatter, self.pooled)
 
     def __sub__(self, other: Any) -> Scatter:
         other = other.dense()
-        n = subtract(self.n, other.n)
-        mean = self.mean + (self.mean - other.mean) * divide(other.n, n)[:, None]
-        mean = np.where(n[:, None] > 0, mean, 0.0)
-        scale, delta = n * divide(other.n, self.n), mean - other.mean
-        scatter = self.scatter - other.scatter - _outer(scale, delta, self.pooled)
-        if not self.pooled:
-            scatter = np.where(n[:, None, None] > 0, scatter, 0.0)
-        slack = mean_slack(self.mean, delta, scale[:, None])
-        settled(scatter, self.scatter, slack.sum(axis=0) if self.pooled else slack)
-        return Scatter(n, mean, scatter, self.pooled)
+        nothing = np.zeros_like(self.scatter)
+        left = Scatter(minus(self.weight, other.weight), minus(self.sums, other.sums), nothing, nothing, self.pooled)
+        scale = np.where(left.n > 0, left.n * divide(other.n, self.n), 0.0)
+        between = _outer(scale, other._from(left), self.pooled)
+        scatter, rest = _sum_of_pairs(self.scatter, self.rest, -between, 0.0)
+        scatter, rest = _sum_of_pairs(scatter, rest, -other.scatter, -other.rest)
+        emptied = ~(left.n > 0)
+        if emptied.all() if self.pooled else emptied.any():
+            scatter[slice(None) if self.pooled else emptied] = rest[slice(None) if self.pooled else emptied] = 0.0
+        settled(scatter, self.scatter)
+        return replace(left, scatter=scatter, rest=np.where(scatter == 0, 0.0, rest))
 
     def short(self) -> np.ndarray:
-        return super().short() | negative_squares(self.scatter)
+        left = ~is_nonzero(self.weight)[:, None] & is_nonzero(self.sums)
+        return super().short() | negative_squares(self.scatter) | left.any(axis=1)
 
     def part(self, columns) -> Scatter:
         """Of some of the columns."""
-        return Scatter(self.n, self.mean[:, columns], self.scatter[:, columns][:, :, columns], self.pooled)
+        scatter, rest = (a[:, columns][:, :, columns] for a in (self.scatter, self.rest))
+        return Scatter(self.weight, columns_of(self.sums, columns), scatter, rest, self.pooled)
 
     def __mul__(self, scale: float) -> Scatter:
-        return Scatter(self.n * scale, self.mean, self.scatter * scale, self.pooled)
+        products = self.scatter * scale, self.rest * scale
+        return Scatter(times(self.weight, scale), times(self.sums, scale), *products, self.pooled)
+
+    def take(self, classes: np.ndarray) -> Scatter:
+        scatter, rest = (a if self.pooled else a[classes] for a in (self.scatter, self.rest))
+        return Scatter(classes_of(self.weight, classes), classes_of(self.sums, classes), scatter, rest, self.pooled)
 
     def relabel(self, index: np.ndarray, k: int) -> Scatter:
-        n, scatter = scatter_classes(self.n, index, k), self.scatter
+        weight, sums = relabelled(self.weight, index, k), relabelled(self.sums, index, k)
+        scatter, rest = (a if self.pooled else scatter_classes(a, index, k) for a in (self.scatter, self.rest))
+        out = Scatter(weight, sums, scatter, rest, self.pooled)
         if distinct(index):
-            mean = scatter_classes(self.mean, index, k)
-        else:  # classes that become one have their distances from the common mean in its scatter
-            mean = divide(scatter_classes(self.n[:, None] * self.mean, index, k), n[:, None])
-            scatter = scatter + _outer(self.n, self.mean - mean[index], self.pooled)
-        return Scatter(n, mean, scatter if self.pooled else scatter_classes(scatter, index, k), self.pooled)
+            return out
+        # classes that become one have their distances from the common mean in its scatter
+        (mean, low), (own, own_low) = out._means, self._means
+        between = _outer(self.n, (own - mean[index]) + (own_low - low[index]), self.pooled)
+        between = between if self.pooled else scatter_classes(between, index, k)
+        return Scatter(weight, sums, *_sum_of_pairs(scatter, rest, between, 0.0), self.pooled)
+
+
+def _sum_of_pairs(a: np.ndarray, a_rest: Any, b: np.ndarray, b_rest: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of two numbers that are two doubles each, as two doubles (Knuth 1997, section 4.2.2; Dekker 1971)."""
+    total = a + b
+    most = total - a
+    rest = (a - (total - most)) + (b - most) + (a_rest + b_rest)
+    out = total + rest
+    return out, rest - (out - total)
 
 
 @dataclass(frozen=True)
@@ -196,7 +270,7 @@ class RowScatter(Tally):
         rows = np.array(rows, dtype=np.float64)
         w = np.ones(len(rows)) if w is None else np.array(w, dtype=np.float64)
         y = np.array(y, dtype=np.intp)
-        return cls(np.bincount(y, w, minlength=k).astype(np.float64), rows, y, w, pooled, fourth)
+        return cls(weight_by_class(y, w, k), rows, y, w, pooled, fourth)
 
     def short(self) -> np.ndarray:
         return super().short() | (np.bincount(self.y[self.w < 0], minlength=self.k) > 0)
@@ -207,16 +281,20 @@ class RowScatter(Tally):
 
     def sound(self) -> bool:
         m, k = len(self.w), self.k
-        shapes = (self.n.shape, self.y.shape, self.w.shape) == ((k,), (m,), (m,)) and self.rows.shape == (m, self.d)
+        shapes = (self.weight.shape, self.y.shape, self.w.shape) == ((k,), (m,), (m,))
+        shapes = shapes and self.rows.shape == (m, self.d)
         codes = self.y.dtype == np.intp and bool(((self.y >= 0) & (self.y < k)).all())
-        return shapes and codes and doubles(self.n, self.rows, self.w)
+        return shapes and codes and doubles(self.weight, self.rows, self.w)
 
-    @property
+    @cached_property
+    def sums(self) -> ExactTable:
+        """Σ w x, (k, d)."""
+        return relabelled(product(in_columns(self.w, self.rows.shape[1]), self.rows), self.y, self.k)
+
+    @cached_property
     def mean(self) -> np.ndarray:
         """(k, d)"""
-        total = np.zeros((self.k, self.rows.shape[1]))
-        np.add.at(total, self.y, self.rows * self.w[:, None])
-        return divide(total, self.n[:, None])
+        return quotients(self.sums, self.weight)
 
     def finite(self) -> bool:
         """Whether the sums of squares (and of fourth powers, where asked for) will be finite."""
@@ -235,23 +313,25 @@ class RowScatter(Tally):
         return self.rows - self.mean[self.y]
 
     def dense(self) -> Scatter | Quartic:
-        centred = self.centred()
+        nothing = np.zeros((1 if self.pooled else self.k, self.d, self.d))
+        out = Scatter(self.weight, self.sums, nothing, nothing, self.pooled)
+        centred = self.centred() - out._means[1][self.y]
         weighed = centred * self.w[:, None]
         if self.pooled:
-            return Scatter(self.n, self.mean, (weighed.T @ centred)[None], True)
+            return replace(out, scatter=(weighed.T @ centred)[None])
         classes = [np.flatnonzero(self.y == c) for c in range(self.k)]
         p11 = np.stack([weighed[rows].T @ centred[rows] for rows in classes])
         if not self.fourth:
-            return Scatter(self.n, self.mean, p11)
+            return replace(out, scatter=p11)
         weighed, square = weighed * centred, centred**2
         p21 = np.stack([weighed[rows].T @ centred[rows] for rows in classes])
         p22 = np.stack([weighed[rows].T @ square[rows] for rows in classes])
-        return Quartic(self.n, self.mean, p11, p21, p22)
+        return Quartic(self.weight, self.mean, p11, p21, p22)
 
-    def _joined(self, other: RowScatter, sign: float, n: np.ndarray) -> RowScatter:
+    def _joined(self, other: RowScatter, sign: float, weight: ExactTable) -> RowScatter:
         return replace(
             self,
-            n=n,
+            weight=weight,
             rows=np.concatenate([self.rows, other.rows]),
             y=np.concatenate([self.y, other.y]),
             w=np.concatenate([self.w, sign * other.w]),
@@ -270,16 +350,16 @@ class RowScatter(Tally):
 
     def __add__(self, other: Any) -> Any:
         if self._fits(other):
-            return self._joined(other, 1.0, self.n + other.n)
+            return self._joined(other, 1.0, plus(self.weight, other.weight))
         return self.dense() + other
 
     def __sub__(self, other: Any) -> Any:
         if self._fits(other):
-            return self._joined(other, -1.0, subtract(self.n, other.n))._cancelled()
+            return self._joined(other, -1.0, minus(self.weight, other.weight))._cancelled()
         return self.dense() - other
 
     def __mul__(self, scale: float) -> RowScatter:
-        return replace(self, n=self.n * scale, w=self.w * scale)
+        return replace(self, weight=times(self.weight, scale), w=self.w * scale)
 
     def relabel(self, index: np.ndarray, k: int) -> RowScatter:
-        return replace(self, n=scatter_classes(self.n, index, k), y=np.asarray(index)[self.y])
+        return replace(self, weight=relabelled(self.weight, index, k), y=np.asarray(index)[self.y])

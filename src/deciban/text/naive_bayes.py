@@ -48,7 +48,7 @@ from deciban.estimation.leave_one_out import set_own, stored_log_left
 from deciban.families.bernoulli import Bernoulli
 from deciban.families.complement import Complement
 from deciban.families.multinomial import Multinomial
-from deciban.tallies import Sums
+from deciban.tallies.basic import RoundedSums
 from deciban.tallies.sparse_table import SparseTable
 from deciban.text.word_tally import WordTally
 
@@ -157,10 +157,10 @@ class WordModel:
         """The count of each cell of a tally, (m,)."""
         return t.count if self.term_value == COUNT else t.rows
 
-    def sums(self, t: WordTally) -> Sums:
+    def sums(self, t: WordTally) -> RoundedSums:
         """The sufficient statistic of the family, with a sparse `total`."""
         total: Any = t.sparse_table(self.cell_counts(t))
-        return Sums(t.n, total)
+        return RoundedSums(t.n, total)
 
     def weights(self, t: WordTally) -> WordWeights:
         bias = np.zeros(t.k)

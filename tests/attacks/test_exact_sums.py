@@ -1,0 +1,125 @@
+"""Sums of reals: what was learned and forgotten leaves no trace, however far off or however cut into parts."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import deciban
+from deciban import GaussianNB
+from deciban.errors import ForgetError
+
+
+def bits(model: GaussianNB) -> bytes:
+    return model.theta_.tobytes() + model.var_.tobytes()
+
+
+def test_e1_learning_and_forgetting_changes_no_bit():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        X, Z = rng.normal(size=(30, 3)), rng.normal(size=(5, 3))
+        y, z = np.arange(30) % 2, np.arange(5) % 2
+        model = GaussianNB().fit(X, y)
+        before = bits(model)
+        assert bits(model.partial_fit(Z, z).forget(Z, z)) == before
+
+
+def test_e2_one_far_row_leaves_nothing():
+    model = GaussianNB().fit([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
+    before, proba = bits(model), model.predict_proba([[0.6]])
+    model.partial_fit([[1e12]], [0]).forget([[1e12]], [0])
+    assert bits(model) == before
+    np.testing.assert_array_equal(model.predict_proba([[0.6]]), proba)
+
+
+def test_e2_leaving_a_far_row_out_is_a_refit():
+    X, y = np.array([[0.0], [1.0], [5.0], [6.0], [1e12]]), np.array([0, 0, 1, 1, 0])
+    for model in (GaussianNB(), GaussianNB(variances="shared"), GaussianNB(ddof=1)):
+        left = model.fit(X, y).leave_one_out(X, y)
+        for i in range(len(y)):
+            refit = type(model)(**model.get_params()).fit(np.delete(X, i, 0), np.delete(y, i))
+            np.testing.assert_allclose(left[i], refit.predict_log_proba(X[i : i + 1])[0], rtol=1e-9, atol=1e-9)
+
+
+def test_e3_far_from_zero_probabilities_stay():
+    rng = np.random.default_rng(0)
+    X, Z = 1e9 + 1e-3 * rng.normal(size=(200, 4)), 1e9 + 1e-3 * rng.normal(size=(100, 4))
+    y, z = np.arange(200) % 2, np.arange(100) % 2
+    X[y == 1] += 1e-3
+    model = GaussianNB().fit(X, y)
+    before = model.predict_proba(X)
+    np.testing.assert_array_equal(model.partial_fit(Z, z).forget(Z, z).predict_proba(X), before)
+
+
+def test_e4_merged_parts_have_the_variance_of_one_fit():
+    x = np.round((1e15 + 0.1 * np.random.default_rng(0).normal(size=5000)) * 8) / 8
+    y = np.arange(5000) % 2
+    cells = [Fraction(v) for v in x[y == 0]]
+    mean = sum(cells) / len(cells)
+    true = float(sum((v - mean) ** 2 for v in cells) / len(cells))
+
+    def fit(start: int, stop: int) -> GaussianNB:
+        return GaussianNB(var_smoothing=0).fit(x[start:stop, None], y[start:stop])
+
+    whole, merged = fit(0, 5000), deciban.merge(fit(i, i + 100) for i in range(0, 5000, 100))
+    assert abs(whole.var_[0, 0] / true - 1) < 1e-15
+    assert bits(merged) == bits(whole)
+
+
+def test_e5_order_and_parts_are_free():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 3)), rng.integers(0, 2, 20_000)
+    order = rng.permutation(20_000)
+    whole, other, parts = GaussianNB().fit(X, y), GaussianNB().fit(X[order], y[order]), GaussianNB()
+    for i in range(0, 20_000, 1000):
+        parts.partial_fit(X[i : i + 1000], y[i : i + 1000], classes=[0, 1])
+    assert bits(other) == bits(whole)
+    assert bits(parts) == bits(whole)
+
+
+@pytest.mark.parametrize("rows", [[[2e8], [1e-8]], [[-1.0], [-2.0]], [[7.0], [0.3]]])
+def test_sums_that_no_rows_have_are_refused(rows):
+    """Σ 1 · Σ x² < (Σ x)², or sums of no rows that are not 0: without tolerance."""
+    model = GaussianNB().fit([[1e8], [1e8 + 1], [5.0], [6.0]], [0, 0, 1, 1])
+    with pytest.raises(ForgetError):
+        model.forget(rows, [0, 0])
+    with pytest.raises(ForgetError):
+        model.forget([[5.5], [5.5]], [1, 1])
+
+
+DISCRIMINANTS = [deciban.LinearDiscriminantAnalysis, deciban.QuadraticDiscriminantAnalysis]
+
+
+@pytest.mark.parametrize("kind", DISCRIMINANTS)
+@pytest.mark.parametrize("far", [64.0, 1e6, 1e12])
+def test_e2_one_far_row_leaves_nothing_in_products(kind, far):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), np.arange(100) % 2
+    model = kind().fit(X, y)
+    before = model.predict_proba(X)
+    row = far * np.array([[1.0, 0.5, -1.0]])
+    after = model.partial_fit(row, [0]).forget(row, [0]).predict_proba(X)
+    np.testing.assert_allclose(after, before, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", DISCRIMINANTS)
+def test_e3_far_from_zero_discriminants_stay(kind):
+    rng = np.random.default_rng(0)
+    X, Z = 1e9 + 1e-3 * rng.normal(size=(200, 4)), 1e9 + 1e-3 * rng.normal(size=(100, 4))
+    y, z = np.arange(200) % 2, np.arange(100) % 2
+    X[y == 1] += 1e-3
+    model = kind().fit(X, y)
+    before = model.predict_proba(X)
+    after = model.partial_fit(Z, z).forget(Z, z).predict_proba(X)
+    np.testing.assert_allclose(after, before, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", DISCRIMINANTS)
+def test_e4_merged_parts_have_the_covariances_of_one_fit(kind):
+    x = np.round((1e15 + 0.1 * np.random.default_rng(0).normal(size=(5000, 2))) * 8) / 8
+    y = np.arange(5000) % 2
+    whole = kind(store_covariance=True).fit(x, y)
+    merged = deciban.merge(kind(store_covariance=True).fit(x[i : i + 100], y[i : i + 100]) for i in range(0, 5000, 100))
+    np.testing.assert_array_equal(merged.means_, whole.means_)
+    for a, b in zip(np.atleast_3d(merged.covariance_), np.atleast_3d(whole.covariance_), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=0)
