@@ -33,6 +33,7 @@ from deciban.tallies.exact_tables import (
     minus,
     plus,
     relabelled,
+    taken,
     times,
 )
 
@@ -162,6 +163,10 @@ class Tally:
         places = np.zeros(self.k, dtype=np.intp)
         places[at] = np.arange(len(at))
         return self.relabel(places, len(at))  # what is nothing is added to the first
+
+    def take(self, classes: np.ndarray) -> Any:
+        """These classes, in this order; a class may be there several times."""
+        return self._each(lambda a: taken(a, classes))
 
     def collapse(self) -> Any:
         """All classes as one, k = 1."""
