@@ -263,3 +263,12 @@ def test_weights_of_few_bits_stay_doubles():
     assert isinstance(t, Sums)
     assert not isinstance(ops.moments(ops.Reals(np.ones((9, 1)) / 3), np.zeros(9, np.int32), None, 1), Sums | Scatter)
     assert isinstance(ops.moments(ops.Reals(np.ones((9, 1)) / 3), np.zeros(9, np.int32), None, 1), Moments)
+
+
+def test_classes_are_taken_in_any_order_and_several_times():
+    x, y = np.random.default_rng(0).normal(size=(9, 70)), np.repeat([0, 1, 2], 3).astype(np.int32)
+    t = ops.moments(ops.Reals(x), y, np.full(9, 0.1), 3)
+    some = t.take(np.array([2, 0, 2]))
+    np.testing.assert_array_equal(some.mean, t.mean[[2, 0, 2]])
+    np.testing.assert_array_equal(some.m2, t.m2[[2, 0, 2]])
+    assert contents(some - some) == contents(t.take(np.array([0, 0, 0])) - t.take(np.array([0, 0, 0])))
