@@ -136,14 +136,14 @@ struct PlainSums {
       first += (uvec)t;
       high = larger(magnitude(x), high);
       if constexpr (mode == 1) {
-        lost |= (ivec)(r + all(0.0));
+        lost |= (ivec)r;
       } else {
         const vec s = r + m1;
         second += (uvec)s;
         lost |= (ivec)((s - m1) - r);
       }
     }
-    if (any(lost | ~(ivec)(high <= w.most))) return false;
+    if (any((ivec)magnitude((vec)lost) | ~(ivec)(high <= w.most))) return false;  // a rest of −0 is none
     out.bin[0] = first;
     out.rows[0] += count;
     if (mode == 2) out.bin[1] = second, out.rows[1] += count;
@@ -237,7 +237,7 @@ struct Squares {
       const vec t1 = x + m1, a = t1 - m1, r = x - a;
       sa += (uvec)t1;
       aa += a * a;
-      if constexpr (slices == 1) lost |= (ivec)(r + all(0.0));
+      if constexpr (slices == 1) lost |= (ivec)r;
       if constexpr (slices == 2) {
         rest += r;
         lost |= (ivec)((((r + m2) - m2)) - r);
@@ -260,6 +260,7 @@ struct Squares {
         }
       }
     }
+    lost = (ivec)magnitude((vec)lost);  // a rest of −0 is none
     if constexpr (mode == 3) lost |= ~(ivec)(least >= w.least);
     if (any(lost | ~(ivec)(aa <= w.limit))) return false;
     out.f[0] = aa, out.a = sa;
