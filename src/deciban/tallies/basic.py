@@ -34,7 +34,6 @@ from deciban.tallies.exact_tables import (
     minus,
     plus,
     relabelled,
-    taken,
     times,
 )
 
@@ -162,10 +161,6 @@ class Tally:
     def take(self, classes: np.ndarray) -> Any:
         """These classes, in this order; a class may be there several times."""
         return self._each(lambda a: classes_of(a, classes))
-
-    def take(self, classes: np.ndarray) -> Any:
-        """These classes, in this order; a class may be there several times."""
-        return self._each(lambda a: taken(a, classes))
 
     def collapse(self) -> Any:
         """All classes as one, k = 1."""

@@ -15,13 +15,13 @@ Numbers that are none (NaN, ±∞) stay in doubles, and so does what is added to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from math import frexp, ldexp
 
 import numpy as np
 
-from deciban.tallies.exact import ExactSums, from_planes, mean_and_squares, ratio
+from deciban.tallies.exact import ExactSums, mean_and_squares, ratio
 
 SMALLEST = 5e-324  # double above 0
 MODERATE = 5  # limbs above the point: 2^320, whose square is a double, and so is that over the least weight
@@ -186,16 +186,6 @@ def relabelled(a: ExactTable, index: np.ndarray, k: int) -> ExactTable:
 def classes_of(a: ExactTable, at: np.ndarray) -> ExactTable:
     """These classes, in this order; a class may be there several times."""
     return a[at] if isinstance(a, np.ndarray) else _like(a, as_sums(a).take(at))
-
-
-def taken(a: ExactTable, classes: np.ndarray) -> ExactTable:
-    """These classes, in this order; a class may be there several times."""
-    if isinstance(a, np.ndarray):
-        return a.take(classes, axis=0)
-    sums = as_sums(a)
-    blocks = [from_planes(low, planes[:, classes]) for _, low, planes in sums._blocks()]
-    found = ExactSums.concatenate(blocks) if blocks else ExactSums.zeros(len(classes), 0)
-    return _like(a, replace(found, finite=sums.finite))
 
 
 def columns_of(a: ExactTable, columns) -> ExactTable:
