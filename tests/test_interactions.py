@@ -272,8 +272,8 @@ def test_models_are_kept_copied_and_refused(tmp_path):
         assert other.interactions_ == model.interactions_
 
     def grown(metadata: dict, arrays: dict) -> None:
-        name = "fitted.tables.tally.parts.0.total"
-        arrays[name] = arrays[name] * 5.0
+        name = "fitted.tables.tally.parts.0.sums"
+        arrays[name] = arrays[name] * 5
 
     forge(path, grown)
     with pytest.raises(ModelFileError, match="joint tables"):

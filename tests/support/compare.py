@@ -9,6 +9,8 @@ import numpy as np
 
 from deciban.tallies import Bundle, Crosstab, DistinctRows, RowScatter, SharedTally
 from deciban.tallies.basic import column
+from deciban.tallies.exact import ExactSums
+from deciban.tallies.exact_tables import ClassSums, equal
 
 ROUNDING = 1e-12
 AGREEMENT = 1e-9  # of two libraries
@@ -121,7 +123,9 @@ def assert_same_model(a, b, x, within: float = 1e-9) -> None:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values are of one type and have the same bits."""
+    """Whether two values are of one type and have the same bits. Exact tables are of one type in all their forms."""
+    if any(isinstance(one, ExactSums | ClassSums) for one in (a, b)):
+        return equal(a, b)
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):

@@ -353,7 +353,7 @@ class State:
         if named or len(at) in (0, len(self.classes)):
             return self
         sample = None if self.sample is None else self.sample.of_classes(at)
-        return replace(self, classes=self.classes[at], tally=self.tally.take(at), sample=sample)
+        return replace(self, classes=self.classes[at], tally=self.tally.of_classes(at), sample=sample)
 
     def _in_levels(self, schema: Schema, tally: Bundle) -> State:
         """The state with other levels, in which its tally is given."""

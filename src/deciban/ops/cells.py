@@ -41,7 +41,8 @@ def shared(x: Reals, y, w, k: int, each: Callable = map) -> Shared:
     wrong = dict(zip(("positive", "count"), tables[-2:], strict=True))
     sorted_w = None if w is None else w[np.argsort(y, kind="stable")]
     rows = Rows(keys, np.stack([start[:-1], start[1:]], axis=1), sorted_w)
-    waiting = Waiting(GridCounts.none(k, x.d), (rows,), bool(found & INFINITE), each)
+    endless = bool(found & INFINITE) and (w is None or bool(np.isinf(x.values[w > 0]).any()))
+    waiting = Waiting(GridCounts.none(k, x.d), (rows,), endless, each)
     cells = GridCounts.later(ops.exact_class_weights(y, w, k), waiting)
     inside = {support: x if not own.any() else spec.inside(x, support) for support, own in wrong.items()}
     if w is not None:

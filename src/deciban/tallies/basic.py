@@ -158,6 +158,12 @@ class Tally:
             return self
         return replace(self, weight=first_column(self.weight))
 
+    def of_classes(self, at: np.ndarray) -> Any:
+        """The same tally of the classes at these places; the others have no rows."""
+        places = np.zeros(self.k, dtype=np.intp)
+        places[at] = np.arange(len(at))
+        return self.relabel(places, len(at))  # what is nothing is added to the first
+
     def take(self, classes: np.ndarray) -> Any:
         """These classes, in this order; a class may be there several times."""
         return self._each(lambda a: classes_of(a, classes))
@@ -284,8 +290,8 @@ class Bundle:
                 parts.append(part.whole_cells(weight))
         return Bundle(tuple(parts))
 
-    def take(self, classes: np.ndarray) -> Bundle:
-        return Bundle(tuple(part.take(classes) for part in self.parts))
+    def of_classes(self, at: np.ndarray) -> Bundle:
+        return Bundle(tuple(part.of_classes(at) for part in self.parts))
 
 
 def _kind(part: Any) -> str:
@@ -337,7 +343,7 @@ class SharedTally:
     def whole_cells(self, weight: ExactTable) -> SharedTally:
         return SharedTally(self.part.whole_cells(weight))
 
-    def take(self, classes: np.ndarray) -> SharedTally:
+    def of_classes(self, at: np.ndarray) -> SharedTally:
         return self
 
 

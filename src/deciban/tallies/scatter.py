@@ -130,6 +130,9 @@ class Quartic(Tally):
     def relabel(self, index: np.ndarray, k: int) -> Quartic:
         return self._relabel_collapsed(index, k)
 
+    def of_classes(self, at: np.ndarray) -> Quartic:
+        return self.take(at)
+
     def take(self, classes: np.ndarray) -> Quartic:
         sums = (self.mean[classes], self.p11[classes], self.p21[classes], self.p22[classes])
         return Quartic(classes_of(self.weight, classes), *sums)
@@ -227,6 +230,9 @@ class Scatter(Tally):
     def __mul__(self, scale: float) -> Scatter:
         products = self.scatter * scale, self.rest * scale
         return Scatter(times(self.weight, scale), times(self.sums, scale), *products, self.pooled)
+
+    def of_classes(self, at: np.ndarray) -> Scatter:
+        return self.take(at)
 
     def take(self, classes: np.ndarray) -> Scatter:
         scatter, rest = (a if self.pooled else a[classes] for a in (self.scatter, self.rest))
