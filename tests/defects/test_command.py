@@ -170,6 +170,8 @@ def test_f15_families_are_those_that_families_takes(capfd):
             if name == "categorical"
             else [[1.0], [0.0]] * 5
             if name == "bernoulli"
+            else [["so it goes"], ["it may be so"]] * 5
+            if name == "words"
             else [[1], [2]] * 5
         )
         MixedNB(families=name).fit(X, [0, 1] * 5)

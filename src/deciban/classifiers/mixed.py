@@ -503,8 +503,13 @@ def family_of(column: Column, wanted: Any, columns: int, alpha: float | str, ddo
     if isinstance(wanted, str) and wanted == "auto":
         return nominal if column.levels is not None else choice(alpha, columns)
     known = {name: family for name, family in find().items() if family.columnwise}
-    if isinstance(wanted, str) and wanted == WORDS and column.levels is not None:
-        return nominal
+    if isinstance(wanted, str) and wanted == WORDS:
+        if column.levels is not None:
+            return nominal
+        raise DataError(
+            f"column `{column.name}` holds numbers, and the family 'words' is for texts\n\n"
+            "hint: name the columns of texts, families={'note': 'words'}"
+        )
     if isinstance(wanted, str) and wanted in known:
         own = {"categorical": nominal, "gaussian": Gaussian(ddof=ddof, each=True)}
         wanted = own.get(wanted) or known[wanted]()

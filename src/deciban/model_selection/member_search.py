@@ -259,7 +259,7 @@ class MemberSearch:
         losses = np.array([found.log_loss(one.log_proba) for one in found.predicted])
         chosen = np.arange(len(losses))
         weights = found.weights(chosen)
-        few = self.sample.rows < ENOUGH
+        few = found.held.weights.sum() < ENOUGH  # a weight stands for copies
         while not few and (weights < LEAST).any():
             chosen = chosen[weights >= LEAST] if (weights >= LEAST).any() else chosen[[int(weights.argmax())]]
             weights = found.weights(chosen)
