@@ -287,7 +287,7 @@ def test_streaming_learns_what_the_whole_learns(place, capfd):
 
 
 def test_show_tells_evidence_for_each_class(place, capfd):
-    assert exit_code("show t.deciban --json") == 0
+    assert exit_code("show k.deciban --json") == 0
     told = json.loads(capfd.readouterr().out)
     assert {one["column"] for one in told["top_evidence"]["1"]} >= {"sex", "boat"}
     assert told["rows"] == 120
