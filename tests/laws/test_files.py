@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -179,3 +180,11 @@ def test_weights_and_new_settings_go_through_a_file(model, tmp_path):
         if name in model.get_params():  # of a model that was not fitted again: it goes on as it was
             model.set_params(**{name: 0.125})
     assert same(model.predict_proba(x), through_file(model, tmp_path).predict_proba(x))
+
+
+def test_the_block_of_missing_cells_is_found_again_where_levels_have_an_equal_family(tmp_path):
+    frame = pd.DataFrame({"size": [1.0, None, 3.0, 4.0] * 3, "kind": ["a", "b", None, "b"] * 3})
+    model = deciban.MixedNB(alpha=1.0, missing="informative").fit(frame, ["x", "y", "x", "y"] * 3)
+    deciban.save(model, tmp_path / "model.deciban")
+    again = deciban.load(tmp_path / "model.deciban")
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))

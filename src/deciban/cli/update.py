@@ -47,7 +47,6 @@ def modify_model(
     from deciban.errors import NotAdditiveError
     from deciban.io import readers
     from deciban.io.atomic import file_lock
-    from deciban.model_file import fingerprint
 
     out = readers.writable(output or model)
     (check_model_output if output else check_output)(out, (data,), force)
@@ -64,7 +63,7 @@ def modify_model(
         about = found.about
         deciban.save(fitted, out, source=about["source"], target=found.target, text=about.get("text"))
     total, before = float(fitted.class_count_.sum()), about.get("fingerprint")
-    word, after = "forgot" if forget else "learned", fingerprint(fitted)
+    word, after = "forgot" if forget else "learned", deciban.model_info(deciban.dumps(fitted))["fingerprint"]
     text = f"{out}: {word} {count:,} rows, {total:,.0f} in all"
     if forget:
         text += f"\nfingerprint before {before}\nfingerprint after  {after}"

@@ -15,6 +15,7 @@ missing in every row, an unknown column is ignored.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -109,6 +110,10 @@ class Schema:
     fields: tuple[Field, ...]
     gaps: Any = None  # the family of whether a cell is missing, where that is evidence
     reserve: bool = False  # whether unseen levels have a code, after the last one
+
+    def __post_init__(self) -> None:
+        if self.gaps is not None and any(field.family is self.gaps for field in self.fields):
+            object.__setattr__(self, "gaps", copy(self.gaps))  # files store equal families once
 
     @cached_property
     def groups(self) -> list[tuple[Any, tuple[int, ...]]]:
