@@ -313,7 +313,7 @@ def test_cuts_of_any_whole_numbers_are_numbers(cut):
     assert cut.edges.dtype == np.float64
 
 
-@pytest.mark.parametrize("change", [{"shape": 1e300}, {"cuts": "none"}])
+@pytest.mark.parametrize("change", [{"shape": 1e300}, {"kappa": {"int": hex(10**400)}}, {"cuts": "none"}])
 def test_f1_families_of_impossible_settings_are_refused(path, change):
     def forged(metadata, arrays):
         def visit(node):

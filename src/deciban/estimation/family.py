@@ -252,7 +252,10 @@ class Family(ABC):
 
     def sound(self) -> bool:
         """Whether hyper-parameters are numbers that densities can be computed with: a check of model files."""
-        numbers = [np.abs(value) for value in vars(self).values() if isinstance(value, float | int | np.ndarray)]
+        values = list(vars(self).values())
+        if any(abs(value) > MOST for value in values if isinstance(value, int)):  # no double holds it
+            return False
+        numbers = [np.abs(value) for value in values if isinstance(value, float | int | np.ndarray)]
         return all(bool((one <= MOST).all()) for one in map(np.asarray, numbers) if one.dtype.kind in "iufb")
 
     def n_parameters(self, p: Any, k: int, d: int) -> int | None:
