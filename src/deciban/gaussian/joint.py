@@ -100,7 +100,7 @@ class PooledGaussian:
     def of(cls, mean: np.ndarray, cov: Covariance, centre: np.ndarray, tol: float | None = None) -> PooledGaussian:
         """tol: correlation eigenvalues up to this count as 0; None: small ones that do not separate the means."""
         precision = cov.inverse(means=mean) if tol is None else cov.inverse(tol)
-        coef = precision.apply(mean - centre)
+        coef = cov.solve(precision, mean - centre)
         bias = -0.5 * ((mean - centre) * coef).sum(axis=1) - coef @ centre
         return cls(mean, [cov], centre, precision, Packed.of(coef), bias)
 
