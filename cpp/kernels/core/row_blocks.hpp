@@ -78,4 +78,25 @@ struct RowBlocks {
   }
 };
 
+// The same for code that is compiled once for all layouts.
+struct AnyRows {
+  const Size n, d, rows, ld;  // `rows` at a time
+  const bool direct;
+  virtual double cell(Size i, Size j) const = 0;
+  virtual const double* at(Size start, Size count, Size& stride) = 0;
+
+ protected:
+  template <class X>
+  explicit AnyRows(const RowBlocks<X>& blocks)
+      : n(blocks.x.n), d(blocks.x.d), rows(blocks.rows), ld(blocks.ld), direct(blocks.direct()) {}
+  ~AnyRows() = default;
+};
+
+template <class X>
+struct RowsOf final : private RowBlocks<X>, AnyRows {
+  explicit RowsOf(const X& x) : RowBlocks<X>(x), AnyRows(static_cast<const RowBlocks<X>&>(*this)) {}
+  double cell(Size i, Size j) const override { return static_cast<double>(RowBlocks<X>::x.at(i, j)); }
+  const double* at(Size start, Size count, Size& stride) override { return RowBlocks<X>::at(start, count, stride); }
+};
+
 }  // namespace deciban

@@ -620,8 +620,8 @@ struct ExactPasses {
   }
 };
 
-template <class Op, class F, class X>
-void exact_rows(const X& x, Labels rows, F f, ExactTotals& totals, Size k) {
+template <class Op, class F>
+void exact_rows(AnyRows& x, Labels rows, F f, ExactTotals& totals, Size k) {
   // Windows are chosen from some of the rows.
   const Size looked = x.n == 0 ? 0 : std::min(x.n, std::clamp<Size>(x.n / 8, 16, Exponents::most));
   std::vector<int> top(static_cast<std::size_t>(x.d));
@@ -630,21 +630,20 @@ void exact_rows(const X& x, Labels rows, F f, ExactTotals& totals, Size k) {
     for (Size s = 0; s < looked; ++s) {
       const Size i = s * x.n / looked;
       const double w = rows.weight(i);
-      if (w != 0 && w - w == 0) seen.see(f(static_cast<double>(x.at(i, j)), w));
+      if (w != 0 && w - w == 0) seen.see(f(x.cell(i, j), w));
     }
     top[static_cast<std::size_t>(j)] = Op::Window::choose(seen);
   }
   ExactPasses<Op, F> passes{totals, f, k, x.d, top, {}};
-  RowBlocks<X> blocks(x);
-  const bool direct = blocks.direct() && x.d >= lanes;
-  Scratch narrow(blocks.direct() && !direct ? blocks.rows * blocks.ld : 0);
-  for (Size start = 0; start < x.n; start += blocks.rows) {
-    const Size count = std::min(x.n - start, blocks.rows);
+  const bool direct = x.direct && x.d >= lanes;
+  Scratch narrow(x.direct && !direct ? x.rows * x.ld : 0);
+  for (Size start = 0; start < x.n; start += x.rows) {
+    const Size count = std::min(x.n - start, x.rows);
     Size stride;
-    const double* block = blocks.at(start, count, stride);
-    if (blocks.direct() && !direct) {
-      for (Size i = 0; i < count; ++i) std::copy_n(block + i * stride, x.d, narrow.data() + i * blocks.ld);
-      block = narrow.data(), stride = blocks.ld;
+    const double* block = x.at(start, count, stride);
+    if (x.direct && !direct) {
+      for (Size i = 0; i < count; ++i) std::copy_n(block + i * stride, x.d, narrow.data() + i * x.ld);
+      block = narrow.data(), stride = x.ld;
     }
     for (Size i = 0; i < count; ++i) {
       const double w = rows.weight(start + i);
@@ -900,6 +899,25 @@ __attribute__((noinline)) bool exact_sums(Csr<T> x, Labels rows, Size first, Siz
   return totals.finite;
 }
 
+inline bool exact_panel(AnyRows& x, Labels rows, Size k, const double* above, bool squares, bool classes, LimbTable (&out)[4]) {
+  ExactTotals totals(k, x.d, squares);
+  if (above != nullptr)
+    exact_rows<PlainSums>(x, rows, WeightAbove{*above}, totals, k);
+  else if (rows.w == nullptr && squares)
+    exact_rows<Squares>(x, rows, Itself{}, totals, k);
+  else if (rows.w == nullptr)
+    exact_rows<PlainSums>(x, rows, Itself{}, totals, k);
+  else if (squares)
+    exact_rows<WeightedSums<true>>(x, rows, Itself{}, totals, k);
+  else
+    exact_rows<WeightedSums<false>>(x, rows, Itself{}, totals, k);
+  if (classes) totals.n.append_to(out[0]);
+  totals.gap.append_to(out[1]);
+  totals.s1.append_to(out[2]);
+  if (squares) totals.s2.append_to(out[3]);
+  return totals.finite;
+}
+
 // Some columns at a time, so that the sums of all classes stay in a cache; `above` null: of the cells themselves.
 template <class X>
 __attribute__((noinline)) bool exact_sums(const X& x, Labels rows, Size k, const double* above, bool squares, LimbTable (&out)[4]) {
@@ -911,22 +929,8 @@ __attribute__((noinline)) bool exact_sums(const X& x, Labels rows, Size k, const
   bool finite = true;
   for (Size first = 0; first < x.d || first == 0; first += panel) {
     const X some = columns_of(x, first, std::min(panel, x.d - first));
-    ExactTotals totals(k, some.d, squares);
-    if (above != nullptr)
-      exact_rows<PlainSums>(some, rows, WeightAbove{*above}, totals, k);
-    else if (rows.w == nullptr && squares)
-      exact_rows<Squares>(some, rows, Itself{}, totals, k);
-    else if (rows.w == nullptr)
-      exact_rows<PlainSums>(some, rows, Itself{}, totals, k);
-    else if (squares)
-      exact_rows<WeightedSums<true>>(some, rows, Itself{}, totals, k);
-    else
-      exact_rows<WeightedSums<false>>(some, rows, Itself{}, totals, k);
-    if (first == 0) totals.n.append_to(out[0]);
-    totals.gap.append_to(out[1]);
-    totals.s1.append_to(out[2]);
-    if (squares) totals.s2.append_to(out[3]);
-    finite &= totals.finite;
+    RowsOf<X> blocks(some);
+    finite &= exact_panel(blocks, rows, k, above, squares, first == 0, out);
   }
   return finite;
 }
