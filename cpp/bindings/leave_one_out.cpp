@@ -34,6 +34,18 @@ void bind_leaving(nb::module_& m) {
           const Pairs pairs{mean.data(), turn.data(), part.data(), apart.data(), least.data(), n, q, d};
           kernels().leave_one_out.left_pairs(cells, optional(w, cells.n), pairs, safe, out.data());
         }, "x"_a, "w"_a.none(), "mean"_a, "n"_a, "turn"_a, "part"_a, "apart"_a, "least"_a, "safe"_a, "out"_a, Free());
+  m.def("left_shared", [](Matrix<double> x, Codes y, Table<2> mean, Doubles white, Doubles phi, Doubles tau, Out norms, Out lever) {
+          const auto cells = view<double>(x);
+          const Size k = length(mean, 0), d = cells.d;
+          check_size(mean, {k, d}, "mean");
+          check_size(white, {d, d}, "white");
+          check_size(phi, {cells.n}, "phi");
+          check_size(tau, {cells.n}, "tau");
+          check_size(norms, {cells.n, k}, "norms");
+          check_size(lever, {cells.n}, "lever");
+          const Labels rows = view(y, Doubles(), cells.n, k);
+          kernels().leave_one_out.left_shared(cells, rows.y, k, mean.data(), white.data(), phi.data(), tau.data(), norms.data(), lever.data());
+        }, "x"_a, "y"_a, "mean"_a, "white"_a, "phi"_a, "tau"_a, "norms"_a, "lever"_a, Free());
   m.def("left_shrunk", [](Matrix<double> x, Doubles mean, Doubles white, Doubles rest, Table<3> t, Doubles square, Doubles phi, Doubles tau, Doubles removed, Out norms, Out lever, Out volume) {
           const auto cells = view<double>(x);
           const Size f = length(t, 0), p = length(t, 1), d = cells.d;

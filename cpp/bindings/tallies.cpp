@@ -147,6 +147,10 @@ void bind_tallies(nb::module_& m) {
         "values"_a, Free());
   m.def("all_finite", [](Doubles values) { return kernels_of<WeightTallies>().all_finite(values.data(), static_cast<Size>(values.size())); },
         "values"_a.noconvert(), Free());
+  m.def("logarithms", [](Doubles values, Out out) {
+          check_size(out, {static_cast<Size>(values.size())}, "out");
+          kernels_of<WeightTallies>().logarithms(values.data(), static_cast<Size>(values.size()), out.data());
+        }, "values"_a, "out"_a, Free());
   bind_rows<Dense<double>, Matrix<double>>(m);
   bind_rows<Dense<float>, Matrix<float>>(m);
   bind_columns<double>(m);  // after both: a matrix without rows would be taken for no columns

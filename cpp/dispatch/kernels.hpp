@@ -46,6 +46,7 @@ struct WeightTallies {
   void (*weights)(Labels rows, Size n, double* out);
   double (*largest)(const double* values, Size size);
   bool (*all_finite)(const double* values, Size size);
+  void (*logarithms)(const double* values, Size size, double* out);
 };
 
 using TallyKernels =
@@ -134,6 +135,8 @@ struct LeaveOneOutKernels {
   void (*left_normals)(Dense<double> x, const std::int32_t* y, const double* mean, const double* scale, const double* bias,
                        const double* far, double deep, double* own);
   void (*left_pairs)(Dense<double> x, const double* w, Pairs pairs, double safe, double* out);
+  void (*left_shared)(Dense<double> x, const std::int32_t* y, Size k, const double* mean, const double* white,
+                      const double* phi, const double* tau, double* norms, double* lever);
   void (*left_shrunk)(Dense<double> x, Shrunk shrunk, const double* phi, const double* tau, const double* removed,
                       double* norms, double* lever, double* volume);
   void (*left_students)(Dense<double> x, const std::int32_t* y, const Students& students, double deep, double* out);

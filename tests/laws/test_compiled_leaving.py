@@ -95,6 +95,23 @@ def test_pairs_too_many_to_keep_are_the_same(monkeypatch):
 
 
 @every_build
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (2, 5), (3, 23), (12, 4), (40, 2)])
+def test_left_shared_equals_its_specification(build, k, d):
+    rng = np.random.default_rng(0)
+    cells, y = rng.normal(size=(145, d)), rng.integers(0, k, 145).astype(np.int32)
+    mean, white = rng.normal(size=(k, d)), np.tril(rng.normal(size=(d, d)))
+    phi, tau = 0.02 * rng.random(145) / d, 1 + rng.random(145)
+    cells[7, d // 2] = np.nan
+    with using(build):
+        for rows in memories(cells):
+            for some in (phi, phi[:1]):
+                wide = np.broadcast_to(some, 145)
+                want = spec.loo_shared(rows, y, mean, white, wide, tau)
+                for got, each in zip(leave_one_out.loo_shared(rows, y, mean, white, some, tau), want, strict=True):
+                    assert_equal(got, each, 1e-11)
+
+
+@every_build
 @pytest.mark.parametrize(("f", "p", "d"), [(1, 1, 1), (1, 6, 4), (3, 1, 7), (2, 3, 23)])
 def test_left_shrunk_equals_its_specification(build, f, p, d):
     rng = np.random.default_rng(0)

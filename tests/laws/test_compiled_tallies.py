@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import ops
-from deciban.data.blocks import Codes
+from deciban.data.blocks import Codes, ColumnBlock, Reals
 from deciban.families import find
 from deciban.ops import spec
 from deciban.rows.labels import label_codes
@@ -90,6 +90,16 @@ def test_the_largest_of_a_column_equals_its_specification(build, cells):
     with using(build):
         assert ops.max_abs(np.array(cells)) == spec.largest(np.array(cells))
         assert ops.max_abs(np.array(cells)[::2]) == spec.largest(np.array(cells)[::2])
+
+
+@every_build
+@given(st.lists(st.floats() | st.floats(0, 1e-305) | st.floats(0.5, 2.0), max_size=40))
+def test_logarithms_are_the_bits_of_their_specification(build, cells):
+    column = np.array(cells, dtype=np.float64)
+    rows = np.stack([column, column[::-1]], axis=1)
+    with using(build):
+        for x in (Reals(rows), Reals(np.asfortranarray(rows)), ColumnBlock([column, column[::-1]]), Reals(rows[::2])):
+            np.testing.assert_array_equal(ops.logs(x).dense(), spec.logs(x).dense())
 
 
 @every_build

@@ -6,14 +6,6 @@
 
 namespace deciban {
 
-// sums[q, r] = Σ_j coef[q, j] t[j, r]
-inline void products(const double* coef, Size p, Size d, const double* t, double* sums) {
-  std::fill(sums, sums + p * together, 0.0);
-  Size q = 0;
-  for (; q + 5 <= p; q += 5) affine_tile<5>(t, d, coef + q * d, d, 1, sums + q * together, NothingAhead{});
-  for (; q < p; ++q) affine_tile<1>(t, d, coef + q * d, d, 1, sums + q * together, NothingAhead{});
-}
-
 // norms[g, q, i] = nearᵀ (E − φ δδᵀ)⁻¹ near / τ;  lever[g, i] = 1 − φ δᵀE⁻¹δ;  volume[g, i] = det E
 inline void left_shrunk(Dense<double> x, Shrunk s, const double* phi, const double* tau, const double* removed, double* norms,
                         double* lever, double* volume) {

@@ -2,6 +2,7 @@
 #include "kernels/tallies/crosstab.hpp"
 #include "kernels/tallies/exact.hpp"
 #include "kernels/tallies/joint_tables.hpp"
+#include "kernels/tallies/logarithms.hpp"
 #include "kernels/tallies/pair_counts.hpp"
 #include "kernels/tallies/scatter.hpp"
 #include "kernels/tallies/sums.hpp"
@@ -44,7 +45,7 @@ TallyKernels tally_kernels() {
       CellTallies<std::int64_t>{least<std::int64_t>},
       ColumnCopies<double>{in_rows<Apart<double>, double>},
       ColumnCopies<float>{in_rows<Apart<float>, float>},
-      WeightTallies{.weights = weights, .largest = largest, .all_finite = all_finite},
+      WeightTallies{.weights = weights, .largest = largest, .all_finite = all_finite, .logarithms = logarithms},
   };
 }
 

@@ -45,7 +45,7 @@ from deciban.tallies.basic import RoundedMoments, column, divide, subtract
 
 FLOOR = 1e-290  # the least variance: its root can still divide, its log is finite
 LARGEST = 1e300  # what smoothing adds to a variance, at most: sums with it are doubles
-LARGE = 1 << 18  # cells per block where few temporaries are needed
+LARGE = 1 << 22  # cells per block where few temporaries are needed: a call into NumPy costs more on many cores
 NOTICED = 1e-12  # a relative change of a variance that is less is not looked at
 LINEAR = 1e-6  # and one up to here changes the score in proportion: what that leaves out is less than NOTICED
 AnyMoments = Moments | RoundedMoments

@@ -70,13 +70,18 @@ LEVER = 1e-5  # and this share of the variance along δ must stay
 
 @dataclass(frozen=True)
 class RowsOut:
-    """Rows of one class, to be removed one at a time."""
+    """Rows, to be removed one at a time: of one class, or of all."""
 
-    a: int
+    a: Any  # their class, an int or (m,)
     at: np.ndarray  # (m,), where they were
     x: np.ndarray  # (m, d)
     w: np.ndarray  # (m,), or (1,) where all weigh the same
-    n: float  # of the class
+    n: Any  # of their class, a float or (m,)
+
+    @classmethod
+    def of_all(cls, x: Reals, y: np.ndarray, w: np.ndarray | None, n: np.ndarray) -> RowsOut:
+        cells = np.asarray(x.values, dtype=np.float64)
+        return cls(y, np.arange(x.n), cells, np.ones(1) if w is None else w, n[y])
 
     @property
     def left(self) -> np.ndarray:
@@ -265,6 +270,8 @@ class Separate:
         """Log densities (n, k) up to a constant, of each row without itself."""
         if (self.free <= 0).any() or not (self.stack.least > max(self.bound, SAFE)).all():
             return np.full((x.n, len(self.n)), np.nan)
+        if self.blend == 0 and self.stack.share is None:
+            return self._plain(x, y, w)
         if self.blend == 0:  # only the row's own class changes
             out = ops.quadratic_full(x, self.mean, self.stack.lower, -0.5 * self.stack.logdet)
             for rows in by_class(x, y, w, self.n):
@@ -276,6 +283,20 @@ class Separate:
             h = np.full((len(self.n), 1), self.blend)
             h[rows.a] = 1.0
             self._put(out, rows, self.stack, slice(None), h)
+        return out
+
+    def _plain(self, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+        """The scores where each class has its own covariance, not shrunk: rows of all classes at once."""
+        rows, at = RowsOut.of_all(x, y, w, self.n), np.arange(x.n)
+        out = ops.quadratic_full(x, self.mean, self.stack.lower, np.zeros(len(self.n)))
+        own, whole = -2.0 * out[at, y], self.stack.whole[y]
+        tau = whole / (whole - rows.w)
+        lever = 1.0 - rows.pull / whole * own
+        own *= (rows.n / rows.left) ** 2 / (lever * tau)
+        out[at, y] = -0.5 * (own + x.d * np.log(tau) + np.log(lever))
+        out -= 0.5 * self.stack.logdet
+        sure = (lever > LEVER) & (self.stack.least[y] * lever > max(2.0 * self.bound, SAFE)) & (rows.w < self.free[y])
+        out[~sure] = np.nan
         return out
 
     def scores_of(self, x: np.ndarray, rows: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
@@ -336,11 +357,13 @@ class Shared:
 
     def scores(self, x: Reals, y: np.ndarray, w: np.ndarray | None, span: Span | None = None) -> np.ndarray:
         """Log densities (n, k) up to a term that all classes share, of each row without itself."""
-        out = np.full((x.n, self.t.k), np.nan)
         few = self.mix is not None and bool(((self.free <= 0) & (self.t.n > 0)).any())
         if few or not self.stack.least[0] > max(self.bound, SAFE):
-            return out
+            return np.full((x.n, self.t.k), np.nan)
         held = None if span is None else Held.of(span, float(self.stack.whole[0]), self.t.mean, self.stack.lower[0])
+        if self.mix is None and self.stack.share is None:
+            return self._plain(x, y, w, held)
+        out = np.full((x.n, self.t.k), np.nan)
         for rows in by_class(x, y, w, self.t.n):
             for part in [rows] if self.mix is None else alike(rows):
                 stack, h, lost = self._without(part)
@@ -354,6 +377,21 @@ class Shared:
                 norms[:, ~sure] = np.nan
                 out[part.at] = norms.T
         return out
+
+    def _plain(self, x: Reals, y: np.ndarray, w: np.ndarray | None, held: Held | None) -> np.ndarray:
+        """The scores under the covariance of all rows, not shrunk: rows of all classes at once."""
+        rows = RowsOut.of_all(x, y, w, self.t.n)
+        own, whole = rows.w, self.stack.whole[0]
+        norms, lever = leave_one_out.loo_shared(
+            rows.x, y, self.t.mean, self.stack.lower[0], rows.pull / whole, whole / (whole - own)
+        )
+        norms[np.arange(x.n), y] *= (rows.n / rows.left) ** 2
+        norms *= -0.5
+        sure = (lever > LEVER) & (self.stack.least[0] * lever > max(2.0 * self.bound, SAFE)) & (own < self.free[y])
+        if held is not None:
+            sure &= held.stays(rows, lever)
+        norms[~sure] = np.nan
+        return norms
 
     def scores_of(
         self, x: np.ndarray, rows: Reals, y: np.ndarray, w: np.ndarray | None, span: Span | None = None
@@ -438,7 +476,7 @@ class Held:
     def stays(self, rows: RowsOut, lever: np.ndarray) -> np.ndarray:
         """Which rows (m,) surely leave all axes as they are."""
         if len(self.size) < 2:
-            return np.full(len(rows.at), self.span.tol < 1)
+            return np.full(len(lever), self.span.tol < 1)
         n, prior, f = self.span.n, self.priors[rows.a], self.apart[rows.a]
         then = prior if self.span.fixed else (n[rows.a] - rows.w) / (n.sum() - rows.w)
         move = np.sqrt(rows.w / rows.left * np.maximum(1.0 - lever, 0.0) * self.total / rows.n)

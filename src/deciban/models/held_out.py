@@ -113,9 +113,12 @@ def held_out_scores(
 
 
 def _score_incomplete(state: State, chunk: Table, out: np.ndarray) -> None:
-    """Score incomplete rows by the whole model. Discriminants do not tally them (or, after EM, tally their expected
-    statistics): there is nothing to take out."""
-    gaps = np.flatnonzero(np.isnan(np.asarray(chunk.x.values)).any(axis=1))  # type: ignore[union-attr]
+    """Score incomplete rows, which have no scores yet, by the whole model. Discriminants do not tally them (or, after
+    EM, tally their expected statistics): there is nothing to take out."""
+    if ops.all_finite(out):
+        return
+    open_rows = np.flatnonzero(np.isnan(out).any(axis=1))
+    gaps = open_rows[np.isnan(np.asarray(chunk.x.values)[open_rows]).any(axis=1)]  # type: ignore[union-attr]
     if len(gaps):
         out[gaps] = state.family.loglik(state.params, chunk.x.take(gaps))
 

@@ -17,11 +17,11 @@ from itertools import pairwise
 import numpy as np
 
 from deciban import ops
-from deciban.data.blocks import Reals
+from deciban.data.blocks import ColumnBlock, Reals
 from deciban.ops import spec
 from deciban.ops.spec import Rows, Shared
-from deciban.tallies import GridCounts
-from deciban.tallies.exact_tables import adds_whole, distinct, few_bits
+from deciban.tallies import GridCounts, Sums
+from deciban.tallies.exact_tables import ExactTable, adds_whole, distinct, few_bits, in_columns, placed
 
 INFINITE = 1  # what the kernel may find
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
@@ -33,27 +33,44 @@ MOST = 1 << 31  # rows that are gathered before they are written down: a counter
 def shared(x: Reals, y, w, k: int, each: Callable = map) -> Shared:
     """Moments, moments of logarithms, sums of whole numbers, counts on a grid, and the weight of invalid cells. `each`
     is `map`, or does it in threads: many rows are counted by it."""
-    core = ops.core()
-    if core is None:
+    if ops.core() is None:
         return spec.shared(x, y, w, k)
+    cells, others = _pass(x, y, w, k, each)
+    whole, wrong = _whole(x, y, w, k, others["count"]), dict[str, ExactTable](others)
+    if w is not None:
+        wrong |= {s: ops.sums(spec.outside_of(x, s), y, w, k).sums for s, own in others.items() if own.any()}
+    return Shared(ops.moments(x, y, w, k), ops.moments(ops.logs(x), y, w, k), whole, cells, wrong)
+
+
+def cells(x: Reals, y, w, k: int, each: Callable = map) -> GridCounts:
+    """Counts on a grid that does not depend on the data; `each` as in `shared`."""
+    return spec.cells(x, y, w, k) if ops.core() is None else _pass(x, y, w, k, each)[0]
+
+
+def _pass(x: Reals, y, w, k: int, each: Callable) -> tuple[GridCounts, dict[str, np.ndarray]]:
+    """(counts on a grid, numbers of rows whose cells are outside of a support (k, d), by support)"""
     tables, keys, start = np.empty((10, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
-    found = core.share(x.held, y, None, tables, keys, start)
-    wrong = dict(zip(("positive", "count"), tables[-2:], strict=True))
+    found = ops.core().share(x.held, y, None, tables, keys, start)
     sorted_w = None if w is None else w[np.argsort(y, kind="stable")]
     rows = Rows(keys, np.stack([start[:-1], start[1:]], axis=1), sorted_w)
     endless = bool(found & INFINITE) and (w is None or bool(np.isinf(x.values[w > 0]).any()))
     waiting = Waiting(GridCounts.none(k, x.d), (rows,), endless, each)
-    cells = GridCounts.later(ops.exact_class_weights(y, w, k), waiting)
-    inside = {support: x if not own.any() else spec.inside(x, support) for support, own in wrong.items()}
-    if w is not None:
-        wrong = {s: ops.sums(spec.outside_of(x, s), y, w, k).sums if own.any() else own for s, own in wrong.items()}
-    logs = ops.moments(spec.logs(inside["positive"]), y, w, k)
-    return Shared(ops.moments(x, y, w, k), logs, ops.sums(inside["count"], y, w, k), cells, wrong)
+    wrong = dict(zip(("positive", "count"), tables[-2:], strict=True))
+    return GridCounts.later(ops.exact_class_weights(y, w, k), waiting), wrong
 
 
-def cells(x: Reals, y, w, k: int) -> GridCounts:
-    """Counts on a grid that does not depend on the data."""
-    return shared(x, y, w, k).cells
+def _whole(x: Reals, y, w, k: int, others: np.ndarray) -> Sums:
+    """The sums of whole numbers ≥ 0, where `others` (k, d) are the numbers of rows with other cells. Columns of nothing
+    else are not read again."""
+    if not others.any():
+        return ops.sums(x, y, w, k)
+    some = np.flatnonzero(others.sum(axis=0) < x.n)
+    if len(some) == 0:
+        return Sums(np.zeros((k, x.d)), np.zeros((k, x.d)))
+    read = x.columns if isinstance(x, ColumnBlock) else x.dense().T
+    found = ops.sums(spec.inside(ColumnBlock([read[j] for j in some]), "count"), y, w, k)
+    weight = in_columns(found.weight, len(some)) if len(found.weight.shape) == 1 else found.weight
+    return Sums(placed(weight, some, x.d), placed(found.sums, some, x.d))
 
 
 def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:

@@ -40,6 +40,18 @@ def loo_pairs(cells: np.ndarray, w: np.ndarray | None, p: FisherPairs, safe: flo
     return out
 
 
+def loo_shared(cells: np.ndarray, y, mean, white, phi, tau) -> tuple[np.ndarray, np.ndarray]:
+    """(norms (n, k), lever (n,)) of rows under classes that share a covariance, each row out of its own class; phi and
+    tau are (n,) or less."""
+    phi, tau = (np.ascontiguousarray(np.broadcast_to(a, len(cells))) for a in (phi, tau))
+    core = ops.core()
+    if core is None or cells.shape[1] > SMALL:
+        return spec.loo_shared(cells, y, mean, white, phi, tau)
+    norms, lever = np.empty((len(cells), len(mean))), np.empty(len(cells))
+    core.left_shared(cells, y, mean, white, phi, tau, norms, lever)
+    return norms, lever
+
+
 def loo_shrunk(x: np.ndarray, s: Shrunk, phi, tau, removed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(norms (f, p, m), lever (f, m), det E (f, m)) of rows x (m, d); phi, tau and removed are (f, m) or less."""
     phi, tau, removed = (np.ascontiguousarray(np.broadcast_to(a, (len(s.t), len(x)))) for a in (phi, tau, removed))

@@ -715,6 +715,20 @@ def loo_pairs(cells: np.ndarray, w: np.ndarray | None, p: FisherPairs, safe: flo
         return out
 
 
+def loo_shared(cells: np.ndarray, y, mean, white, phi, tau) -> tuple[np.ndarray, np.ndarray]:
+    """(norms (n, k), lever (n,)): |x − mean_c|² in the metric (I − φ δδᵀ) τ, δ = x − mean_y, coordinates white x."""
+    norms, lever = np.empty((len(cells), len(mean))), np.empty(len(cells))
+    for a in np.unique(y):
+        own = y == a
+        z, t = (cells[own] - mean[a]) @ white.T, (mean[a] - mean) @ white.T
+        square = (z * z).sum(axis=1)
+        lever[own] = 1.0 - phi[own] * square
+        near = z @ t.T + square[:, None]
+        moved = near * (2.0 + near * (phi[own] / lever[own])[:, None])
+        norms[own] = ((t * t).sum(axis=1) - square[:, None] + moved) / tau[own, None]
+    return norms, lever
+
+
 def loo_shrunk(x: np.ndarray, s: Shrunk, phi, tau, removed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(norms (f, p, m), lever (f, m), det E (f, m)): |t + δ|² in the metric (E − φ δδᵀ) τ, E = 1 + rest · removed."""
     u = s.white @ (x - s.mean).T  # (f, d, m)
