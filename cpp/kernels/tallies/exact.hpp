@@ -18,6 +18,7 @@ namespace deciban {
 constexpr Size batch_rows = 16;   // of one class that are added at once
 constexpr Size carry_rows = 64;   // whose slices a double holds without rounding
 constexpr Size ahead_doubles = 8192;  // doubles ahead that memory is asked for
+constexpr Size rows_ahead = 4;         // sparse rows of one class ahead that memory is asked for
 
 // f of a cell: itself, or what weight it has above a threshold; NaN and ±∞ stay what they are.
 struct Itself {
@@ -660,30 +661,49 @@ void exact_rows(AnyRows& x, Labels rows, F f, ExactTotals& totals, Size k) {
   for (auto& [scale, pass] : passes.passes) pass->finish();
 }
 
-// Units of a window of stored cells: bin b counts 2^(low + 32 b).
+// out[l * size + b] = parts[b][l]
+template <int size>
+inline void store_side_by_side(const ivec (&parts)[size], Limb* out) {
+  if constexpr (size == 1) {
+    store(reinterpret_cast<double*>(out), (vec)parts[0]);
+  } else if constexpr (size == 2) {
+    const auto half = [&]<std::size_t... l>(Size first, std::index_sequence<l...>) {
+      const vec a = (vec)parts[0], b = (vec)parts[1];
+      return first ? __builtin_shufflevector(a, b, (lanes / 2 + l / 2 + l % 2 * lanes)...) : __builtin_shufflevector(a, b, (l / 2 + l % 2 * lanes)...);
+    };
+    constexpr std::make_index_sequence<lanes> all_lanes{};
+    store(reinterpret_cast<double*>(out), half(0, all_lanes)), store(reinterpret_cast<double*>(out + lanes), half(1, all_lanes));
+  } else {
+    for (int b = 0; b < size; ++b)
+      for (Size l = 0; l < lanes; ++l) out[l * size + b] = parts[b][l];
+  }
+}
+
+// Stored cells as sums of whole numbers: bin b counts units of 2^(low + step b).
 struct CellBins {
   static constexpr int most = 4;
-  int low = 0, bins = 1;
+  int low, step, bins = 1;
   double magic[most], limit;  // |x| < limit
   Word64 bits[most];
 
-  // For cells that are multiples of 2^last below 2^high, up to `terms` of them in a sum.
-  CellBins(int last, int high, Size terms) {
-    const int room = 61 - (64 - __builtin_clzll(static_cast<Word64>(terms) | 1));  // of the highest bin
-    const int top = std::min(room, 50);
-    low = std::clamp(last, -900, 800) & ~63;
-    while (bins < most && low + 32 * (bins - 1) + top < high) ++bins;
-    limit = power_of_two(low + 32 * (bins - 1) + top);
+  // For cells that are multiples of 2^last below 2^high, up to `terms` of them in a sum. Where the bins have room to spare,
+  // `low` lies on the grid of limbs, or leaves it to smaller cells.
+  CellBins(int last, int high, Size terms) : low(std::clamp(last, -900, 800)) {
+    step = std::min(61 - (64 - __builtin_clzll(static_cast<Word64>(terms) | 1)), 50);
+    while (bins < most && low + step * bins < high) ++bins;
+    const int spare = std::max(low + step * bins - high, 0);
+    low -= (low & 63) <= spare ? low & 63 : spare;
+    limit = power_of_two(low + step * bins);
     for (int b = 0; b < most; ++b) {
-      magic[b] = 1.5 * power_of_two(low + 32 * std::min(b, bins - 1) + 52);
+      magic[b] = 1.5 * power_of_two(low + step * std::min(b, bins - 1) + 52);
       __builtin_memcpy(&bits[b], &magic[b], sizeof bits[b]);
     }
   }
 
-  // Adds x to sums of `count` bins; false: it does not fit, and what the sums are now means nothing.
-  bool add(double x, Limb* sums, int count) const {
+  // Adds x to sums of the bins; false: it does not fit, and what the sums are now means nothing.
+  bool add(double x, Limb* sums) const {
     const double size = std::fabs(x);
-    for (int b = count - 1; b >= 0; --b) {
+    for (int b = bins - 1; b >= 0; --b) {
       const double t = x + magic[b];
       Word64 own;
       __builtin_memcpy(&own, &t, sizeof own);
@@ -692,23 +712,57 @@ struct CellBins {
     }
     return (x == 0) & (size < limit);
   }
-  bool add(double x, Limb* sums) const { return add(x, sums, bins); }
 
-  Size planes() const { return bins == 1 ? 1 : bins / 2 + 1; }
+  // f of some cells, at least as many as a register holds, each in `size` bins side by side; false: some do not fit.
+  template <int size, class T, class F>
+  bool split(const T* values, Size count, F f, double w, Limb* parts) const {
+    ivec lost{};
+    vec high = all(0.0);
+    for (Size p = 0; p < count; p += lanes) {
+      const Size at = std::min(p, count - lanes);
+      vec x = f(load(values + at), all(w));
+      high = larger(magnitude(x), high);
+      ivec part[size];
+      for (int b = size - 1; b >= 0; --b) {
+        const vec t = x + all(magic[b]);
+        part[b] = (ivec)((uvec)t - (uvec)all(magic[b]));
+        x -= t - all(magic[b]);
+      }
+      lost |= (ivec)magnitude(x);  // a rest of −0 is none
+      store_side_by_side<size>(part, parts + at * size);
+    }
+    return !any(lost | ~(ivec)(high < all(limit)));
+  }
 
-  // Limb planes of one cell, `stride` apart.
-  void write(const Limb* sums, Limb* out, Size stride) const {
-    if (bins == 1) {
-      *out = sums[0];
-      return;
+  int floor() const { return low & ~63; }
+  Size planes() const { return (low - floor() + step * (bins - 1) + 63 + 63) / 64; }
+
+  // Limb planes, `stride` apart, of `count` cells.
+  void write(const Limb* sums, Size count, Limb* out, Size stride) const {
+    const int shift = low - floor();
+    if (bins == 1 && shift == 0) {
+      std::copy_n(sums, count, out);
+    } else if (bins <= 2) {
+      for (Size i = 0; i < planes(); ++i)
+        for (Size j = 0; j < count; ++j) {
+          const Limb* own = sums + j * bins;
+          const __int128 v = bins == 1 ? own[0] : (static_cast<__int128>(own[1]) << step) + own[0];
+          out[i * stride + j] = static_cast<Limb>(i == 0 ? v << shift : v >> (64 * i - shift));
+        }
+    } else {
+      for (Size i = 0; i < planes(); ++i) std::fill_n(out + i * stride, count, 0);
+      for (Size j = 0; j < count; ++j)
+        for (int b = 0; b < bins; ++b) {
+          const int at = shift + step * b;
+          __int128 rest = static_cast<__int128>(sums[j * bins + b]) << (at & 63);
+          for (Size i = at >> 6; i < planes(); ++i) {
+            Limb& limb = out[i * stride + j];
+            const Wide t = static_cast<Wide>(static_cast<Word64>(limb)) + static_cast<Word64>(rest);
+            limb = static_cast<Limb>(t);
+            rest = (rest >> 64) + static_cast<Limb>(t >> 64);
+          }
+        }
     }
-    Limb rest = 0;
-    for (int b = 0; b < bins; b += 2) {
-      const __int128 two = static_cast<__int128>(b + 1 < bins ? sums[b + 1] : 0) * (Limb{1} << 32) + sums[b] + rest;
-      *out = static_cast<Limb>(two), out += stride;
-      rest = static_cast<Limb>(two >> 64);
-    }
-    if ((bins + 1) / 2 < planes()) *out = rest;
   }
 };
 
@@ -727,10 +781,7 @@ struct CellSums {
     for (Size b = 0; b < blocks_of(d); ++b) {
       const Size width = width_of(b, d), cells = k * width;
       Limb* from = row.data() + b * block_columns * bins.bins;
-      if (bins.bins == 1)
-        std::copy_n(from, width, out + c * width);
-      else
-        for (Size j = 0; j < width; ++j) bins.write(from + j * bins.bins, out + c * width + j, cells);
+      bins.write(from, width, out + c * width, cells);
       std::fill_n(from, width * bins.bins, 0);
       out += planes * cells;
     }
@@ -746,7 +797,7 @@ struct CellSums {
       Size skip, size = planes;
       LimbTable::trim(from, size, skip, cells);
       if (to != from + skip * cells) std::copy_n(from + skip * cells, size * cells, to);  // never to the right
-      out.low.push_back(size > 0 ? bins.low / 64 + skip : 0);
+      out.low.push_back(size > 0 ? bins.floor() / 64 + skip : 0);
       out.count.push_back(size);
       to += size * cells, from += planes * cells;
     }
@@ -775,9 +826,9 @@ void exact_cells(Csr<T> x, Labels rows, Size first, Size k, F f, ExactTotals& to
   Exponents seen, weights;
   see_cells(x, rows, f, seen, weights);
   const auto bins = [&](int power) {
-    if (seen.count == 0) return CellBins(0, 40, x.n);
+    if (seen.count == 0) return CellBins(0, 32, x.n);
     const int last = power * seen.least + (weighs ? weights.least : 0), high = power * seen.high + (weighs ? weights.high : 0);
-    return CellBins(last, std::max(high + 4, std::min(last + 40, 40)), 4 * x.n);
+    return CellBins(last, std::max(high + 4, std::min(last + 32, 32)), 4 * x.n);
   };
   CellSums s1(k, x.d, bins(1)), s2(squares ? k : 0, squares ? x.d : 0, bins(2));
   const ByClass classes(rows.y, x.n, k, first);
@@ -813,13 +864,23 @@ void exact_cells(Csr<T> x, Labels rows, Size first, Size k, F f, ExactTotals& to
       put(&s1.row[j * s1.bins.bins], once, s1.bins.bins);
       if (squares) put(&s2.row[j * s2.bins.bins], twice, s2.bins.bins);
     };
+    const auto one = [&](Size j, double v, double w) {
+      Limb sums[CellBins::most];
+      Limb* const to = s1.row.data() + j * s1.bins.bins;
+      std::copy_n(to, s1.bins.bins, sums);
+      if (s1.bins.add(v, sums))
+        std::copy_n(sums, s1.bins.bins, to);
+      else
+        other(j, v, w);
+    };
     const auto pass = [&]<int size>() {
+      constexpr Size block = 64;
       Limb* const row = s1.row.data();
       const CellBins own = s1.bins;
       for (Size o = classes.start[c]; o < classes.start[c + 1]; ++o) {
         const Size i = classes.order[o];
         const double w = rows.weight(i);
-        if (o + 1 < classes.start[c + 1]) prefetch(x, classes.order[o + 1]);
+        if (o + rows_ahead < classes.start[c + 1]) prefetch(x, classes.order[o + rows_ahead]);
         if (w == 0) continue;
         if (!(w - w == 0)) {
           totals.finite = false;
@@ -830,18 +891,22 @@ void exact_cells(Csr<T> x, Labels rows, Size first, Size k, F f, ExactTotals& to
           const Parts parts(w);
           totals.n.block(0).add(c, parts.m, parts.power);
         }
-        for (Size p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
-          const double v = f(static_cast<double>(x.values[p]), w);
-          if constexpr (size == 0) {
-            terms(x.indices[p], v, weighs ? w : 1.0);
-          } else {
-            Limb* const to = row + x.indices[p] * size;
-            Limb sum[size];
-            std::copy_n(to, size, sum);
-            if (own.add(v, sum, size)) [[likely]]
-              std::copy_n(sum, size, to);
-            else
-              other(x.indices[p], v, w);
+        if constexpr (size == 0) {
+          for (Size p = x.indptr[i]; p < x.indptr[i + 1]; ++p) terms(x.indices[p], f(static_cast<double>(x.values[p]), w), weighs ? w : 1.0);
+        } else {
+          alignas(64) Limb parts[block * size];
+          for (Size p = x.indptr[i], end = x.indptr[i + 1]; p < end; p += block) {
+            const Size cells = std::min(end - p, block);
+            if (cells < lanes || !own.template split<size>(x.values + p, cells, f, w, parts)) {
+              for (Size at = p; at < p + cells; ++at) one(x.indices[at], f(static_cast<double>(x.values[at]), w), w);
+              continue;
+            }
+            for (Size at = 0; at < cells; ++at) {
+              typedef Limb cell __attribute__((vector_size(size == 2 ? 16 : 8), aligned(8), may_alias));
+              cell* const to = reinterpret_cast<cell*>(row + x.indices[p + at] * size);
+              const cell* const part = reinterpret_cast<const cell*>(parts + at * size);
+              for (int b = 0; b < (size == 2 ? 1 : size); ++b) to[b] += part[b];
+            }
           }
         }
       }

@@ -128,6 +128,7 @@ struct Chunks {
   }
 
   void append_to(LimbTable& out, std::vector<Limb>& scratch) const {
+    if (count == 0) return out.append(nullptr, 0, 0, cells);
     const Size size = count / 2 + 1;
     scratch.resize(static_cast<std::size_t>(size * cells));
     for (Size c = 0; c < cells; ++c) {
