@@ -737,18 +737,25 @@ struct CellBins {
   int floor() const { return low & ~63; }
   Size planes() const { return (low - floor() + step * (bins - 1) + 63 + 63) / 64; }
 
-  // Limb planes, `stride` apart, of `count` cells.
+  // Limb planes, `stride` apart, of at most 64 cells.
   void write(const Limb* sums, Size count, Limb* out, Size stride) const {
     const int shift = low - floor();
     if (bins == 1 && shift == 0) {
       std::copy_n(sums, count, out);
     } else if (bins <= 2) {
-      for (Size i = 0; i < planes(); ++i)
-        for (Size j = 0; j < count; ++j) {
-          const Limb* own = sums + j * bins;
-          const __int128 v = bins == 1 ? own[0] : (static_cast<__int128>(own[1]) << step) + own[0];
-          out[i * stride + j] = static_cast<Limb>(i == 0 ? v << shift : v >> (64 * i - shift));
-        }
+      Word64 lower[block_columns], upper[block_columns];  // of 128 bits
+      constexpr Word64 top = Word64{1} << 63;
+      for (Size j = 0; j < count; ++j) {
+        const Word64 first = static_cast<Word64>(sums[j * bins]), second = bins == 1 ? 0 : static_cast<Word64>(sums[j * bins + 1]);
+        const Word64 moved = second << step;
+        lower[j] = first + moved;
+        upper[j] = ((second ^ top) >> (64 - step)) - (top >> (64 - step)) - (first >> 63) + (lower[j] < moved);
+      }
+      for (Size j = 0; j < count; ++j) out[j] = static_cast<Limb>(lower[j] << shift);
+      if (planes() > 1)
+        for (Size j = 0; j < count; ++j) out[stride + j] = static_cast<Limb>(upper[j] << shift | (lower[j] >> 1) >> (63 - shift));
+      if (planes() > 2)
+        for (Size j = 0; j < count; ++j) out[2 * stride + j] = static_cast<Limb>(upper[j]) >> (64 - shift);
     } else {
       for (Size i = 0; i < planes(); ++i) std::fill_n(out + i * stride, count, 0);
       for (Size j = 0; j < count; ++j)
@@ -770,10 +777,12 @@ struct CellBins {
 struct CellSums {
   const Size k, d;
   const CellBins bins;
-  std::vector<Limb> row, limbs;
+  std::vector<Limb> row;
+  Limbs limbs;
 
   CellSums(Size k_, Size d_, CellBins bins_)
-      : k(k_), d(d_), bins(bins_), row(static_cast<std::size_t>(d_ * bins_.bins), 0), limbs(static_cast<std::size_t>(k_ * d_ * bins_.planes())) {}
+      : k(k_), d(d_), bins(bins_), row(static_cast<std::size_t>(d_ * bins_.bins), 0),
+        limbs(static_cast<std::size_t>(k_ * d_ * bins_.planes())) {}
 
   void close(Size c) {
     const Size planes = bins.planes();
