@@ -46,6 +46,8 @@ MARKS = {  # of the tests in a folder or file, or of one test
     "tests/test_engines_stream.py::test_missing_extra_names_its_cure": "slow",
     "tests/test_ensemble.py::test_stacking_passes_scikit_learns_checks_but_those_that_take_a_weight_for_copies": "slow",
     "tests/test_expectation.py::test_any_number_of_threads_gives_the_same_bits": "slow",
+    "tests/test_fingerprints.py::test_dask_has_the_fingerprint_of_memory": "dask",
+    "tests/test_fingerprints.py::test_spark_has_the_fingerprint_of_memory": "spark",
     "tests/test_hard_numbers.py": "slow",
     "tests/test_laplace.py": "slow",
     "tests/test_learn_on.py": "slow",

@@ -301,7 +301,7 @@ def test_infinite_cells_and_weights_are_reported(bad):
             assert not any(one.finite for one in both(lambda x=x, a=above: ops.exact_sums(x, y, None, 1, a)))
     w = np.ones(40)
     w[5] = abs(bad)
-    (n,) = both(lambda: (ops.exact_weights(y, w, 1),))
+    n, _ = both(lambda: ops.exact_sums(Reals(np.ones((40, 3))), y, w, 1))
     assert not n.finite
     assert not (n + n).finite
 
@@ -374,6 +374,25 @@ def test_sums_that_are_nearly_full_lose_no_batch(build):
         want = ops.exact_sums(Reals(x), y, None, 1, squares=True)
     with ops.instruction_set(build):
         assert list(ops.exact_sums(Reals(x), y, None, 1, squares=True)) == list(want)
+
+
+@every_build
+@pytest.mark.parametrize("weighed", [False, True])
+def test_cells_at_the_borders_of_windows(build, weighed):
+    """Powers of two and their neighbours, in columns whose windows begin and end at some of them."""
+    rng = np.random.default_rng(2)
+    powers = 2.0 ** rng.integers(-45, 45, (600, 9))
+    x = np.nextafter(powers, rng.choice([0.0, 1e9], powers.shape)) * rng.choice([1.0, -1.0], powers.shape)
+    exact = rng.random(x.shape)
+    x[exact < 0.4], x[exact > 0.9] = powers[exact < 0.4], 0.0
+    y = rng.integers(0, 2, len(x)).astype(np.int32)
+    w = np.nextafter(2.0 ** rng.integers(-12, 3, len(x)), rng.choice([0.0, 1e9], len(x))) if weighed else None
+    with ops.specification():
+        want = ops.exact_sums(Reals(x), y, w, 2, squares=True)
+    with ops.instruction_set(build):
+        for form in every_form(x):
+            assert list(ops.exact_sums(form, y, w, 2, squares=True)) == list(want)
+            assert list(ops.exact_sums(form, y, w, 2)) == list(want[:2])
 
 
 @every_build

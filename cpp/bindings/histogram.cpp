@@ -7,24 +7,21 @@ using namespace nanobind::literals;
 
 using Keys = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Starts = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Tables = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;  // (10, k, d), as `Shared` has them
+using Tables = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;  // (2, k, d), as `GridKeys` has them
 using ReadKeys = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Bounds = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class X, class Cells>
-static void bind_share(nb::module_& m) {
-  m.def("share", [](const Cells& x, ::Codes y, Doubles w, Tables tables, Keys keys, Starts start) {
+static void bind_keys(nb::module_& m) {
+  m.def("grid_keys", [](const Cells& x, ::Codes y, Tables outside, Keys keys, Starts start) {
           const auto& cells = view<typename X::Cell>(x);
-          const Size k = length(tables, 1), size = k * cells.d;
-          check_size(tables, {10, k, cells.d}, "tables");
+          const Size k = length(outside, 1);
+          check_size(outside, {2, k, cells.d}, "outside");
           check_size(keys, {cells.d, cells.n}, "keys");
           check_size(start, {k + 1}, "start");
-          double* t = tables.data();
-          const auto table = [&](Size i) { return t + i * size; };
-          const Shared out{table(0), table(1), table(2), table(3), table(4), table(5),
-                           table(6), table(7), table(8), table(9), keys.data()};
-          return std::get<ColumnPass<X>>(kernels().histogram).share(cells, view(y, w, cells.n, k), k, out, start.data());
-        }, "x"_a, "y"_a, "w"_a.none(), "tables"_a, "keys"_a, "start"_a, Free());
+          const GridKeys out{outside.data(), outside.data() + k * cells.d, keys.data()};
+          return std::get<ColumnPass<X>>(kernels().histogram).grid_keys(cells, view(y, Doubles(), cells.n, k), k, out, start.data());
+        }, "x"_a, "y"_a, "outside"_a, "keys"_a, "start"_a, Free());
 }
 
 using Lists = std::vector<ReadKeys>;
@@ -90,10 +87,10 @@ static void bind_count(nb::module_& m, const char* name) {
 }
 
 void bind_cells(nb::module_& m) {
-  bind_share<Dense<double>, Matrix<double>>(m);
-  bind_share<Dense<float>, Matrix<float>>(m);
-  bind_share<Apart<double>, ColumnList<double>>(m);
-  bind_share<Apart<float>, ColumnList<float>>(m);
+  bind_keys<Dense<double>, Matrix<double>>(m);
+  bind_keys<Dense<float>, Matrix<float>>(m);
+  bind_keys<Apart<double>, ColumnList<double>>(m);
+  bind_keys<Apart<float>, ColumnList<float>>(m);
   bind_count<std::uint32_t>(m, "count");
   bind_count<double>(m, "count_weighed");
   m.def("supervised_cuts", [](Table<3> counts, nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> first) {

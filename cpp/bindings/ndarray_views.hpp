@@ -112,10 +112,10 @@ inline Labels view(const Codes& y, const Doubles& w, Size n, Size k) {
 }
 
 // A vector as an array that owns it.
-template <class T>
-auto array_of(std::vector<T>&& values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Memory>
+auto array_of(std::vector<T, Memory>&& values) {
+  auto* kept = new std::vector<T, Memory>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T, Memory>*>(p); });
   return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
 }
 

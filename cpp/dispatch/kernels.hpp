@@ -58,7 +58,7 @@ using TallyKernels =
 // histogram
 template <class X>
 struct ColumnPass {
-  int (*share)(const X& x, Labels rows, Size k, const Shared& out, std::int64_t* start);
+  bool (*grid_keys)(const X& x, Labels rows, Size k, const GridKeys& out, std::int64_t* start);
 };
 
 using HistogramKernels = std::tuple<ColumnPass<Dense<double>>, ColumnPass<Dense<float>>, ColumnPass<Apart<double>>,

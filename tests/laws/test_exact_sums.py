@@ -1,5 +1,7 @@
 """Sums over rows are integers: no order, no cut, no tree of additions, no thread, no build and no row that was removed
-again changes a bit, for every family that is made of sums, moments and counts."""
+again changes a bit, for every family that is made of sums, moments and counts.
+
+`DECIBAN_EXAMPLES=500` runs 25 times as many cases: more than 10,000 of each of the two laws of families."""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from deciban.tallies.exact_tables import as_doubles
 
 from ..support.builds import every_build, using
 from ..support.models import MODELS, each, rows_for
-from ..support.strategies import SUPPORTS, Rows, examples, families, forms, tally
+from ..support.strategies import EXAMPLES, SUPPORTS, Rows, examples, families, forms, tally
 
 DATE = datetime(2020, 1, 1)
 WILD = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
@@ -165,6 +167,27 @@ def test_hard_means_and_variances_are_rounded_once(cells):
     assert t.m2[0, 0] == float(sum((v - mean) ** 2 for v in exact))
 
 
+HARD = st.sampled_from([(1e9, 1e-3), (-1e9, 1e-3), (1e15, 0.1), (0.0, 1e-320), (1e-300, 1e-310), (1e140, 1e125)])
+
+
+@examples(50)
+@given(at=HARD, n=st.integers(1, 60), seed=st.integers(0, 2**32 - 1), far=st.booleans())
+def test_means_and_squares_of_hard_columns_are_rounded_once(at, n, seed, far):
+    """`DECIBAN_EXAMPLES=400`: 1,000 columns; the far rows are learned and forgotten."""
+    from fractions import Fraction
+
+    rng = np.random.default_rng(seed)
+    cells, y = at[0] + at[1] * rng.normal(size=n), np.zeros(n, dtype=np.int32)
+    t = ops.moments(ops.Reals(cells[:, None]), y, None, 1)
+    if far:
+        ends = ops.moments(ops.Reals(np.array([[1e300], [-1e300], [3e299]])), np.zeros(3, dtype=np.int32), None, 1)
+        t = t + ends - ends
+    exact = [Fraction(v) for v in cells.tolist()]
+    mean = sum(exact) / n
+    assert t.mean[0, 0] == float(mean)
+    assert t.m2[0, 0] == float(sum((v - mean) ** 2 for v in exact))
+
+
 def test_the_largest_numbers_are_learned_and_forgotten():
     y = np.zeros(3, dtype=np.int32)
     few = ops.moments(ops.Reals(np.array([[0.1], [0.2], [0.7]])), y, None, 1)
@@ -222,12 +245,13 @@ def test_classes_without_rows_go_unless_they_were_named():
 
 @pytest.mark.parametrize("weighed", [False, True])
 def test_many_rows_learned_and_forgotten_leave_the_file_of_a_model_that_never_saw_them(weighed):
+    """2,000 times; `DECIBAN_EXAMPLES=10000`: a million times."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)) * 10.0 ** rng.integers(-9, 9, (40, 3)), np.arange(40) % 2
     w = rng.random(40) + 0.1 if weighed else None
     model = deciban.GaussianNB().fit(X, y, w)
     before = deciban.dumps(model, date=DATE)
-    for _ in range(1000 if weighed else 2000):
+    for _ in range((50 if weighed else 100) * EXAMPLES):
         Z, z = rng.normal(size=(1, 3)) * 10.0 ** rng.integers(-150, 150, (1, 3)), rng.integers(0, 2, 1)
         own = rng.random(1) + 0.1 if weighed else None
         model.partial_fit(Z, z, sample_weight=own).forget(Z, z, sample_weight=own)

@@ -7,12 +7,9 @@ namespace deciban {
 // histogram: keys of cells on a grid that does not depend on the data
 constexpr long long key_shift = 40, infinite_key = 0x7FF000, missing_key = 0x7FFFFF;
 
-// Tables (k, d); keys (d, n), rows by class.
-struct Shared {
-  double *seen, *mean, *m2;              // of the cells that are there
-  double *positive, *log_mean, *log_m2;  // of the logarithms of those above 0
-  double *whole, *total;                 // of whole numbers ≥ 0
-  double *not_positive, *not_whole;      // what weight the others have
+// Tables (k, d) of numbers of cells; keys (d, n), rows by class.
+struct GridKeys {
+  double *not_positive, *not_whole;
   std::int32_t* keys;
 };
 

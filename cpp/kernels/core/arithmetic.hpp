@@ -94,6 +94,27 @@ inline vec rest_of_product(vec a, vec b, vec p) {
 
 inline vec magnitude(vec x) { return (vec)((ivec)x & 0x7FFFFFFFFFFFFFFFLL); }
 
+// halves of lanes as unsigned numbers
+typedef unsigned hvec __attribute__((vector_size(8 * lanes)));
+inline hvec larger(hvec a, hvec b) {
+#if defined(__AVX512F__)
+  return (hvec)_mm512_max_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (hvec)_mm256_max_epu32((__m256i)a, (__m256i)b);
+#else
+  return a > b ? a : b;
+#endif
+}
+inline hvec smaller(hvec a, hvec b) {
+#if defined(__AVX512F__)
+  return (hvec)_mm512_min_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (hvec)_mm256_min_epu32((__m256i)a, (__m256i)b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
 inline bool any(ivec v) {
 #if defined(__AVX512F__)
   return _mm512_test_epi64_mask((__m512i)v, (__m512i)v) != 0;

@@ -78,21 +78,4 @@ inline vec exp_negative(vec x) {
   return x < low ? all(0.0) : p * scale;
 }
 
-// log x for x > 0 within one unit in the last place.
-// x = 2^e m with √½ ≤ m < √2; s = f / (2 + f) with f = m − 1, and log m = 2 artanh s by fdlibm's polynomial in s².
-inline vec log_positive(vec x) {
-  const ivec subnormal = x < all(2.2250738585072014e-308);
-  const ivec bits = (ivec)(subnormal ? x * 18014398509481984.0 : x);  // · 2^54
-  const ivec raised = ((bits & 0x000FFFFFFFFFFFFFLL) + 0x00095F6400000000LL) & 0x0010000000000000LL;  // where m ≥ √2
-  const vec m = (vec)((bits & 0x000FFFFFFFFFFFFFLL) | (raised ^ 0x3FF0000000000000LL));
-  const ivec power = ((bits + raised) >> 52) - 1023;  // as those of x ≥ 0 have no sign
-  const vec e = (vec)(power + 0x4338000000000000LL) - 6755399441055744.0 - (subnormal ? all(54.0) : all(0.0));
-  const vec f = m - 1.0, s = f / (f + 2.0), z = s * s, half = 0.5 * f * f;
-  vec p = all(1.479819860511658591e-01);
-  constexpr double terms[] = {1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
-                              2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01};
-  for (double term : terms) p = p * z + term;
-  return e * 6.93147180369123816490e-01 - ((half - (s * (half + p * z) + e * 1.90821492927058770002e-10)) - f);
-}
-
 }  // namespace deciban

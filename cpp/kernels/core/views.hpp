@@ -79,6 +79,7 @@ template <class T>
 inline void prefetch(Csr<T> x, Size i) {
   for (Size p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(T)) __builtin_prefetch(x.values + p);
   for (Size p = x.indptr[i]; p < x.indptr[i + 1]; p += 64 / sizeof(std::int32_t)) __builtin_prefetch(x.indices + p);
+  asm volatile("");  // an effect: without one, GCC leaves out calls that it does not inline
 }
 
 }  // namespace deciban

@@ -4,8 +4,8 @@
 namespace deciban {
 
 HistogramKernels histogram_kernels() {
-  return {ColumnPass<Dense<double>>{share<Dense<double>>}, ColumnPass<Dense<float>>{share<Dense<float>>},
-          ColumnPass<Apart<double>>{share<Apart<double>>}, ColumnPass<Apart<float>>{share<Apart<float>>}};
+  return {ColumnPass<Dense<double>>{grid_keys<Dense<double>>}, ColumnPass<Dense<float>>{grid_keys<Dense<float>>},
+          ColumnPass<Apart<double>>{grid_keys<Apart<double>>}, ColumnPass<Apart<float>>{grid_keys<Apart<float>>}};
 }
 
 }  // namespace deciban

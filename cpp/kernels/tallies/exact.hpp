@@ -18,6 +18,7 @@ namespace deciban {
 constexpr Size batch_rows = 16;   // of one class that are added at once
 constexpr Size carry_rows = 64;   // whose slices a double holds without rounding
 constexpr Size ahead_doubles = 8192;  // doubles ahead that memory is asked for
+constexpr Size rows_ahead = 4;         // sparse rows of one class ahead that memory is asked for
 
 // f of a cell: itself, or what weight it has above a threshold; NaN and ±∞ stay what they are.
 struct Itself {
@@ -92,7 +93,7 @@ struct Exponents {
 // Σx: two bins of 50 bits, each added as the bits of x + M, which are consecutive integers within a binade.
 struct PlainSums {
   static constexpr int modes = 2, levels = 1, step = 0;
-  static constexpr bool weighted = false;
+  static constexpr bool weighted = false, pairs = false;
 
   struct alignas(64) Window {
     vec m0, m1, most;
@@ -164,7 +165,7 @@ struct PlainSums {
 // Σx and Σx²: x = a + b + c of 24 bits each; sums of slices and of products of slices are exact in doubles.
 struct Squares {
   static constexpr int modes = 4, levels = 4, step = 19, slice = 24;
-  static constexpr bool weighted = false;
+  static constexpr bool weighted = false, pairs = true;
 
   // |x| ≤ 2^top, x a multiple of 2^(top − 71)
   struct alignas(64) Window {
@@ -270,6 +271,31 @@ struct Squares {
     return true;
   }
 
+  // `batch<1>` of two vectors of columns at once; false: nothing was added to either.
+  static __attribute__((noinline)) bool both(const double* const* row, Size count, Size first, Size second, const Window& w, const Window& v,
+                                             Slots& out, Slots& more, const double* next) {
+    if (out.rows + count > carry_rows) out.carry(w);
+    if (more.rows + count > carry_rows) more.carry(v);
+    vec aa = out.f[0], bb = more.f[0];
+    uvec sa = out.a, sb = more.a;
+    ivec lost{}, missed{};
+    const vec m = w.m1, k = v.m1;
+#pragma GCC unroll 2
+    for (Size i = 0; i < count; ++i) {
+      const vec x = load(row[i] + first), y = load(row[i] + second);
+      for (Size line = 0; line < 2 * lanes; line += 8) __builtin_prefetch(next + 2 * lanes * i + line, 0, 2);
+      const vec t = x + m, a = t - m, u = y + k, b = u - k;
+      sa += (uvec)t, sb += (uvec)u;
+      aa += a * a, bb += b * b;
+      lost |= (ivec)(x - a), missed |= (ivec)(y - b);
+    }
+    lost = (ivec)magnitude((vec)(lost | missed));
+    if (any(lost | ~(ivec)(aa <= w.limit) | ~(ivec)(bb <= v.limit))) return false;
+    out.f[0] = aa, out.a = sa, out.rows += count, out.used = true;
+    more.f[0] = bb, more.a = sb, more.rows += count, more.used = true;
+    return true;
+  }
+
   // After a carry.
   static void fold(const Slots& s, const Window& w, Size l, ExactTotals& totals, Size c, Size j) {
     const Size at = totals.s1.cell(c, j);
@@ -284,26 +310,31 @@ struct Squares {
 // Σwx, and Σwx² where asked for. Weights are of 2^(scale − 9) … 2^scale, cells of 2^(top − 17) … 2^top or 0.
 // w x = p + e, (p + e) x = p1 + e1 + p2 + e2, all exact; each goes into bins of 50 bits, added as the bits of x + M.
 // With z = 2^(scale + top): p is a multiple of 2^-78 z and |e| ≤ 2^-53 z one of 2^-130 z. With y = 2^top z: p1 is a multiple of
-// 2^-95 y, |e1| ≤ 2^-53 y one of 2^-147 y, |p2| ≤ 2^-53 y and |e2| ≤ 2^-106 y are of 2^-199 y. A rest of one bin is at most
-// half a unit of it, so no bin is asked to hold more than 2^51 units.
+// 2^-95 y, |e1| ≤ 2^-53 y one of 2^-147 y, |p2| ≤ 2^-53 y and |e2| ≤ 2^-106 y are of 2^-199 y. A rest of one bin is hardly more
+// than half a unit of it, so no bin is asked to hold more than 2^51 units.
 template <bool with_squares>
 struct WeightedSums {
   static constexpr int modes = 1, levels = 4, step = 17;
-  static constexpr bool weighted = true;
+  static constexpr bool weighted = true, pairs = false;
 
   struct alignas(64) Window {
     vec z0, z1, z2, y0, y1, y2, y3, most;
-    ivec least;  // of the bits of |x| less 1, moved so that 0 has the largest
+    vec z01, y01;  // z0 + z1 and y0 + y1, which doubles hold
+    uvec least;  // of `keys`
     int top[lanes], z[lanes], y[lanes];
-    static ivec keys(vec x) { return (ivec)((uvec)magnitude(x) + 0x7FFFFFFFFFFFFFFFULL); }
+    static uvec keys(vec x) { return (uvec)magnitude(x) - 1; }  // the largest is that of 0
+    // Upper halves decide, so that one instruction of AVX2 finds the largest and the smallest.
+    ivec holds(uvec low, uvec high) const { return (low >> 32 >= least >> 32) & (high >> 32 <= (uvec)most >> 32); }
+    ivec fits(vec x) const { return holds(keys(x), (uvec)magnitude(x)); }
     void set(Size l, int t, int scale) {
       top[l] = t, z[l] = scale + t, y[l] = scale + 2 * t;
       const auto magic = [](int unit) { return 1.5 * power_of_two(52 + unit); };
       z0[l] = magic(z[l] - 49), z1[l] = magic(z[l] - 99), z2[l] = magic(z[l] - 130);
       if (with_squares) y0[l] = magic(y[l] - 49), y1[l] = magic(y[l] - 99), y2[l] = magic(y[l] - 149), y3[l] = magic(y[l] - 199);
+      z01[l] = z0[l] + z1[l];
+      if (with_squares) y01[l] = y0[l] + y1[l];
       most[l] = power_of_two(t);
-      const std::uint64_t bits = static_cast<std::uint64_t>(t - 17 + 1023) << 52;
-      least[l] = static_cast<long long>(bits + 0x7FFFFFFFFFFFFFFFULL);
+      least[l] = static_cast<Word64>(t - 17 + 1023) << 52;
     }
     // so that no bit of a rest is lost below 2^-1074, and nothing overflows
     static int lowest(int scale) {
@@ -317,7 +348,6 @@ struct WeightedSums {
       if (seen.count == 0) return 10;
       return seen.low > seen.high + 2 - 17 ? seen.high + 2 : seen.best(-5000, 17);
     }
-    ivec fits(vec x) const { return (keys(x) >= least) & (magnitude(x) <= most); }
   };
 
   struct alignas(64) Slots {
@@ -334,26 +364,26 @@ struct WeightedSums {
     uvec a0 = out.bin[0], a1 = out.bin[1], a2 = out.bin[2];
     [[maybe_unused]] uvec b0{}, b1{}, b2{}, b3{};
     if constexpr (with_squares) b0 = out.bin[3], b1 = out.bin[4], b2 = out.bin[5], b3 = out.bin[6];
-    ivec high{}, low = ivec{} + 0x7FFFFFFFFFFFFFFFLL;  // of bits: those of NaN are the largest
+    hvec high{}, low = hvec{} - 1;  // of bits: those of NaN are the largest
+#pragma GCC unroll 2
     for (Size i = 0; i < count; ++i) {
-      const vec x = load(row[i] + off), v = all(weight[i]);
+      const vec x = load(row[i] + off), v = weight[i] - vec{};  // repeated; no subtraction is left
       if (i * lanes % 8 == 0) __builtin_prefetch(next + lanes * i, 0, 2);
-      const ivec size = (ivec)magnitude(x), key = Window::keys(x);
-      high = size > high ? size : high, low = key < low ? key : low;
+      high = larger((hvec)magnitude(x), high), low = smaller((hvec)Window::keys(x), low);
       const vec p = rounded(v * x), e = rest_of_product(v, x, p);
       {
-        const vec t = p + w.z0, r = p - (t - w.z0);
+        const vec t = v * x + w.z0, u = p - (t - w.z01);  // z1 + p − (t − z0)
         a0 += (uvec)t;
-        const vec u = r + w.z1, s = u + e, rest = e - (s - u);
+        const vec s = u + e, rest = e - (s - u);
         a1 += (uvec)s;
         a2 += (uvec)(rest + w.z2);
       }
       if constexpr (with_squares) {
         const vec p1 = rounded(p * x), e1 = rest_of_product(p, x, p1);
         const vec p2 = rounded(e * x), e2 = rest_of_product(e, x, p2);
-        const vec t = p1 + w.y0, r = p1 - (t - w.y0);
+        const vec t = p * x + w.y0, u = p1 - (t - w.y01);
         b0 += (uvec)t;
-        const vec u = r + w.y1, s = u + e1, rest1 = e1 - (s - u);
+        const vec s = u + e1, rest1 = e1 - (s - u);
         const vec s2 = s + p2, rest2 = p2 - (s2 - s);
         b1 += (uvec)s2;
         const vec c = rest1 + w.y2, d = c + rest2, rest3 = rest2 - (d - c);
@@ -362,7 +392,7 @@ struct WeightedSums {
         b3 += (uvec)((rest3 + w.y3) + rest4);
       }
     }
-    if (any(~((low >= w.least) & (high <= (ivec)w.most)))) return false;
+    if (any(~w.holds((uvec)low, (uvec)high))) return false;
     out.bin[0] = a0, out.bin[1] = a1, out.bin[2] = a2;
     if constexpr (with_squares) out.bin[3] = b0, out.bin[4] = b1, out.bin[5] = b2, out.bin[6] = b3;
     out.rows += count;
@@ -475,10 +505,25 @@ class ExactPass {
     WaitingRows& queue = waiting_[c];
     if (ahead_ < now + ahead_doubles / 2 || ahead_ > now + 2 * ahead_doubles) ahead_ = now + ahead_doubles;
     for (Size v = 0; v < vectors_; ++v) {
+      if constexpr (Op::pairs && lanes == 4)  // of a cache line
+        if (v + 1 < vectors_ && pair(c, v, queue)) {
+          ahead_ += 2 * lanes * queue.count, ++v;
+          continue;
+        }
       dispatch(c, v, queue.row, queue.weight, queue.units, queue.count, offset(v), f_);
       ahead_ += lanes * queue.count;
     }
     queue.count = 0;
+  }
+
+  // Vectors v and v + 1, where few bits are known to hold them; false: nothing was added.
+  bool pair(Size c, Size v, const WaitingRows& queue) {
+    State &state = states_[v], &other = states_[v + 1];
+    if (state.mode != 1 || other.mode != 1 || state.missing || other.missing) return false;
+    Slots* const slots = &slots_[0][static_cast<std::size_t>(c * vectors_ + v)];
+    if (slots[0].full()) fold(0, c, v);
+    if (slots[1].full()) fold(0, c, v + 1);
+    return Op::both(queue.row, queue.count, offset(v), offset(v + 1), windows_[v], windows_[v + 1], slots[0], slots[1], ahead_);
   }
 
   template <class G>
@@ -589,23 +634,23 @@ struct ExactPasses {
   const F f;
   const Size k, d;
   const std::vector<int>& top;  // of the window of each column
+  const int heaviest;           // a range of weights ends at 2^heaviest
   std::vector<std::pair<int, std::unique_ptr<ExactPass<Op, F>>>> passes;
   ExactPass<Op, F>* last = nullptr;
   int last_scale = 0;
 
   void add(Size c, const double* row, double w, bool weighed) {
-    int scale = 61;
-    Limb units = 1;
-    if (weighed) {
-      const Parts parts(w);
-      const int e = parts.power + 64 - __builtin_clzll(static_cast<Word64>(parts.m < 0 ? -parts.m : parts.m));  // |w| < 2^e
-      const int group = (e >= 0 ? e + weight_range - 1 : e) / weight_range;
-      scale = group * weight_range;
-      const int shift = parts.power - (scale - 61);
-      units = parts.m * (Limb{1} << shift);  // of at most 61 bits
+    if (!weighed) {
+      if (last == nullptr) find(61);
+      return last->add(c, row, w, 1);
     }
-    if (last == nullptr || scale != last_scale) find(scale);
-    last->add(c, row, w, units);
+    const Parts parts(w);
+    const int e = parts.power + 64 - __builtin_clzll(static_cast<Word64>(parts.m < 0 ? -parts.m : parts.m));  // |w| < 2^e
+    if (last == nullptr || e > last_scale || e <= last_scale - weight_range) {
+      const int above = e - heaviest, group = (above >= 0 ? above + weight_range - 1 : above) / weight_range;
+      find(heaviest + group * weight_range);
+    }
+    last->add(c, row, w, parts.m * (Limb{1} << (parts.power - (last_scale - 61))));  // of at most 61 bits
   }
 
   void find(int scale) {
@@ -622,7 +667,7 @@ struct ExactPasses {
 
 template <class Op, class F>
 void exact_rows(AnyRows& x, Labels rows, F f, ExactTotals& totals, Size k) {
-  // Windows are chosen from some of the rows.
+  // Windows and ranges of weights are chosen from some of the rows.
   const Size looked = x.n == 0 ? 0 : std::min(x.n, std::clamp<Size>(x.n / 8, 16, Exponents::most));
   std::vector<int> top(static_cast<std::size_t>(x.d));
   for (Size j = 0; j < x.d; ++j) {
@@ -634,7 +679,9 @@ void exact_rows(AnyRows& x, Labels rows, F f, ExactTotals& totals, Size k) {
     }
     top[static_cast<std::size_t>(j)] = Op::Window::choose(seen);
   }
-  ExactPasses<Op, F> passes{totals, f, k, x.d, top, {}};
+  Exponents weights;
+  for (Size s = 0; s < looked && rows.w != nullptr; ++s) weights.see(rows.w[s * x.n / looked]);
+  ExactPasses<Op, F> passes{totals, f, k, x.d, top, weights.count > 0 ? weights.high : 0, {}};
   const bool direct = x.direct && x.d >= lanes;
   Scratch narrow(x.direct && !direct ? x.rows * x.ld : 0);
   for (Size start = 0; start < x.n; start += x.rows) {
@@ -660,30 +707,49 @@ void exact_rows(AnyRows& x, Labels rows, F f, ExactTotals& totals, Size k) {
   for (auto& [scale, pass] : passes.passes) pass->finish();
 }
 
-// Units of a window of stored cells: bin b counts 2^(low + 32 b).
+// out[l * size + b] = parts[b][l]
+template <int size>
+inline void store_side_by_side(const ivec (&parts)[size], Limb* out) {
+  if constexpr (size == 1) {
+    store(reinterpret_cast<double*>(out), (vec)parts[0]);
+  } else if constexpr (size == 2) {
+    const auto half = [&]<std::size_t... l>(Size first, std::index_sequence<l...>) {
+      const vec a = (vec)parts[0], b = (vec)parts[1];
+      return first ? __builtin_shufflevector(a, b, (lanes / 2 + l / 2 + l % 2 * lanes)...) : __builtin_shufflevector(a, b, (l / 2 + l % 2 * lanes)...);
+    };
+    constexpr std::make_index_sequence<lanes> all_lanes{};
+    store(reinterpret_cast<double*>(out), half(0, all_lanes)), store(reinterpret_cast<double*>(out + lanes), half(1, all_lanes));
+  } else {
+    for (int b = 0; b < size; ++b)
+      for (Size l = 0; l < lanes; ++l) out[l * size + b] = parts[b][l];
+  }
+}
+
+// Stored cells as sums of whole numbers: bin b counts units of 2^(low + step b).
 struct CellBins {
   static constexpr int most = 4;
-  int low = 0, bins = 1;
+  int low, step, bins = 1;
   double magic[most], limit;  // |x| < limit
   Word64 bits[most];
 
-  // For cells that are multiples of 2^last below 2^high, up to `terms` of them in a sum.
-  CellBins(int last, int high, Size terms) {
-    const int room = 61 - (64 - __builtin_clzll(static_cast<Word64>(terms) | 1));  // of the highest bin
-    const int top = std::min(room, 50);
-    low = std::clamp(last, -900, 800) & ~63;
-    while (bins < most && low + 32 * (bins - 1) + top < high) ++bins;
-    limit = power_of_two(low + 32 * (bins - 1) + top);
+  // For cells that are multiples of 2^last below 2^high, up to `terms` of them in a sum. Where the bins have room to spare,
+  // `low` lies on the grid of limbs, or leaves it to smaller cells.
+  CellBins(int last, int high, Size terms) : low(std::clamp(last, -900, 800)) {
+    step = std::min(61 - (64 - __builtin_clzll(static_cast<Word64>(terms) | 1)), 50);
+    while (bins < most && low + step * bins < high) ++bins;
+    const int spare = std::max(low + step * bins - high, 0);
+    low -= (low & 63) <= spare ? low & 63 : spare;
+    limit = power_of_two(low + step * bins);
     for (int b = 0; b < most; ++b) {
-      magic[b] = 1.5 * power_of_two(low + 32 * std::min(b, bins - 1) + 52);
+      magic[b] = 1.5 * power_of_two(low + step * std::min(b, bins - 1) + 52);
       __builtin_memcpy(&bits[b], &magic[b], sizeof bits[b]);
     }
   }
 
-  // Adds x to sums of `count` bins; false: it does not fit, and what the sums are now means nothing.
-  bool add(double x, Limb* sums, int count) const {
+  // Adds x to sums of the bins; false: it does not fit, and what the sums are now means nothing.
+  bool add(double x, Limb* sums) const {
     const double size = std::fabs(x);
-    for (int b = count - 1; b >= 0; --b) {
+    for (int b = bins - 1; b >= 0; --b) {
       const double t = x + magic[b];
       Word64 own;
       __builtin_memcpy(&own, &t, sizeof own);
@@ -692,23 +758,64 @@ struct CellBins {
     }
     return (x == 0) & (size < limit);
   }
-  bool add(double x, Limb* sums) const { return add(x, sums, bins); }
 
-  Size planes() const { return bins == 1 ? 1 : bins / 2 + 1; }
+  // f of some cells, at least as many as a register holds, each in `size` bins side by side; false: some do not fit.
+  template <int size, class T, class F>
+  bool split(const T* values, Size count, F f, double w, Limb* parts) const {
+    ivec lost{};
+    vec high = all(0.0);
+    for (Size p = 0; p < count; p += lanes) {
+      const Size at = std::min(p, count - lanes);
+      vec x = f(load(values + at), all(w));
+      high = larger(magnitude(x), high);
+      ivec part[size];
+      for (int b = size - 1; b >= 0; --b) {
+        const vec t = x + all(magic[b]);
+        part[b] = (ivec)((uvec)t - (uvec)all(magic[b]));
+        x -= t - all(magic[b]);
+      }
+      lost |= (ivec)magnitude(x);  // a rest of −0 is none
+      store_side_by_side<size>(part, parts + at * size);
+    }
+    return !any(lost | ~(ivec)(high < all(limit)));
+  }
 
-  // Limb planes of one cell, `stride` apart.
-  void write(const Limb* sums, Limb* out, Size stride) const {
-    if (bins == 1) {
-      *out = sums[0];
-      return;
+  int floor() const { return low & ~63; }
+  Size planes() const { return (low - floor() + step * (bins - 1) + 63 + 63) / 64; }
+
+  // Limb planes, `stride` apart, of at most 64 cells.
+  void write(const Limb* sums, Size count, Limb* out, Size stride) const {
+    const int shift = low - floor();
+    if (bins == 1 && shift == 0) {
+      std::copy_n(sums, count, out);
+    } else if (bins <= 2) {
+      Word64 lower[block_columns], upper[block_columns];  // of 128 bits
+      constexpr Word64 top = Word64{1} << 63;
+      for (Size j = 0; j < count; ++j) {
+        const Word64 first = static_cast<Word64>(sums[j * bins]), second = bins == 1 ? 0 : static_cast<Word64>(sums[j * bins + 1]);
+        const Word64 moved = second << step;
+        lower[j] = first + moved;
+        upper[j] = ((second ^ top) >> (64 - step)) - (top >> (64 - step)) - (first >> 63) + (lower[j] < moved);
+      }
+      for (Size j = 0; j < count; ++j) out[j] = static_cast<Limb>(lower[j] << shift);
+      if (planes() > 1)
+        for (Size j = 0; j < count; ++j) out[stride + j] = static_cast<Limb>(upper[j] << shift | (lower[j] >> 1) >> (63 - shift));
+      if (planes() > 2)
+        for (Size j = 0; j < count; ++j) out[2 * stride + j] = static_cast<Limb>(upper[j]) >> (64 - shift);
+    } else {
+      for (Size i = 0; i < planes(); ++i) std::fill_n(out + i * stride, count, 0);
+      for (Size j = 0; j < count; ++j)
+        for (int b = 0; b < bins; ++b) {
+          const int at = shift + step * b;
+          __int128 rest = static_cast<__int128>(sums[j * bins + b]) << (at & 63);
+          for (Size i = at >> 6; i < planes(); ++i) {
+            Limb& limb = out[i * stride + j];
+            const Wide t = static_cast<Wide>(static_cast<Word64>(limb)) + static_cast<Word64>(rest);
+            limb = static_cast<Limb>(t);
+            rest = (rest >> 64) + static_cast<Limb>(t >> 64);
+          }
+        }
     }
-    Limb rest = 0;
-    for (int b = 0; b < bins; b += 2) {
-      const __int128 two = static_cast<__int128>(b + 1 < bins ? sums[b + 1] : 0) * (Limb{1} << 32) + sums[b] + rest;
-      *out = static_cast<Limb>(two), out += stride;
-      rest = static_cast<Limb>(two >> 64);
-    }
-    if ((bins + 1) / 2 < planes()) *out = rest;
   }
 };
 
@@ -716,10 +823,12 @@ struct CellBins {
 struct CellSums {
   const Size k, d;
   const CellBins bins;
-  std::vector<Limb> row, limbs;
+  std::vector<Limb> row;
+  Limbs limbs;
 
   CellSums(Size k_, Size d_, CellBins bins_)
-      : k(k_), d(d_), bins(bins_), row(static_cast<std::size_t>(d_ * bins_.bins), 0), limbs(static_cast<std::size_t>(k_ * d_ * bins_.planes())) {}
+      : k(k_), d(d_), bins(bins_), row(static_cast<std::size_t>(d_ * bins_.bins), 0),
+        limbs(static_cast<std::size_t>(k_ * d_ * bins_.planes())) {}
 
   void close(Size c) {
     const Size planes = bins.planes();
@@ -727,10 +836,7 @@ struct CellSums {
     for (Size b = 0; b < blocks_of(d); ++b) {
       const Size width = width_of(b, d), cells = k * width;
       Limb* from = row.data() + b * block_columns * bins.bins;
-      if (bins.bins == 1)
-        std::copy_n(from, width, out + c * width);
-      else
-        for (Size j = 0; j < width; ++j) bins.write(from + j * bins.bins, out + c * width + j, cells);
+      bins.write(from, width, out + c * width, cells);
       std::fill_n(from, width * bins.bins, 0);
       out += planes * cells;
     }
@@ -746,7 +852,7 @@ struct CellSums {
       Size skip, size = planes;
       LimbTable::trim(from, size, skip, cells);
       if (to != from + skip * cells) std::copy_n(from + skip * cells, size * cells, to);  // never to the right
-      out.low.push_back(size > 0 ? bins.low / 64 + skip : 0);
+      out.low.push_back(size > 0 ? bins.floor() / 64 + skip : 0);
       out.count.push_back(size);
       to += size * cells, from += planes * cells;
     }
@@ -775,9 +881,9 @@ void exact_cells(Csr<T> x, Labels rows, Size first, Size k, F f, ExactTotals& to
   Exponents seen, weights;
   see_cells(x, rows, f, seen, weights);
   const auto bins = [&](int power) {
-    if (seen.count == 0) return CellBins(0, 40, x.n);
+    if (seen.count == 0) return CellBins(0, 32, x.n);
     const int last = power * seen.least + (weighs ? weights.least : 0), high = power * seen.high + (weighs ? weights.high : 0);
-    return CellBins(last, std::max(high + 4, std::min(last + 40, 40)), 4 * x.n);
+    return CellBins(last, std::max(high + 4, std::min(last + 32, 32)), 4 * x.n);
   };
   CellSums s1(k, x.d, bins(1)), s2(squares ? k : 0, squares ? x.d : 0, bins(2));
   const ByClass classes(rows.y, x.n, k, first);
@@ -813,13 +919,23 @@ void exact_cells(Csr<T> x, Labels rows, Size first, Size k, F f, ExactTotals& to
       put(&s1.row[j * s1.bins.bins], once, s1.bins.bins);
       if (squares) put(&s2.row[j * s2.bins.bins], twice, s2.bins.bins);
     };
+    const auto one = [&](Size j, double v, double w) {
+      Limb sums[CellBins::most];
+      Limb* const to = s1.row.data() + j * s1.bins.bins;
+      std::copy_n(to, s1.bins.bins, sums);
+      if (s1.bins.add(v, sums))
+        std::copy_n(sums, s1.bins.bins, to);
+      else
+        other(j, v, w);
+    };
     const auto pass = [&]<int size>() {
+      constexpr Size block = 64;
       Limb* const row = s1.row.data();
       const CellBins own = s1.bins;
       for (Size o = classes.start[c]; o < classes.start[c + 1]; ++o) {
         const Size i = classes.order[o];
         const double w = rows.weight(i);
-        if (o + 1 < classes.start[c + 1]) prefetch(x, classes.order[o + 1]);
+        if (o + rows_ahead < classes.start[c + 1]) prefetch(x, classes.order[o + rows_ahead]);
         if (w == 0) continue;
         if (!(w - w == 0)) {
           totals.finite = false;
@@ -830,18 +946,22 @@ void exact_cells(Csr<T> x, Labels rows, Size first, Size k, F f, ExactTotals& to
           const Parts parts(w);
           totals.n.block(0).add(c, parts.m, parts.power);
         }
-        for (Size p = x.indptr[i]; p < x.indptr[i + 1]; ++p) {
-          const double v = f(static_cast<double>(x.values[p]), w);
-          if constexpr (size == 0) {
-            terms(x.indices[p], v, weighs ? w : 1.0);
-          } else {
-            Limb* const to = row + x.indices[p] * size;
-            Limb sum[size];
-            std::copy_n(to, size, sum);
-            if (own.add(v, sum, size)) [[likely]]
-              std::copy_n(sum, size, to);
-            else
-              other(x.indices[p], v, w);
+        if constexpr (size == 0) {
+          for (Size p = x.indptr[i]; p < x.indptr[i + 1]; ++p) terms(x.indices[p], f(static_cast<double>(x.values[p]), w), weighs ? w : 1.0);
+        } else {
+          alignas(64) Limb parts[block * size];
+          for (Size p = x.indptr[i], end = x.indptr[i + 1]; p < end; p += block) {
+            const Size cells = std::min(end - p, block);
+            if (cells < lanes || !own.template split<size>(x.values + p, cells, f, w, parts)) {
+              for (Size at = p; at < p + cells; ++at) one(x.indices[at], f(static_cast<double>(x.values[at]), w), w);
+              continue;
+            }
+            for (Size at = 0; at < cells; ++at) {
+              typedef Limb cell __attribute__((vector_size(size == 2 ? 16 : 8), aligned(8), may_alias));
+              cell* const to = reinterpret_cast<cell*>(row + x.indices[p + at] * size);
+              const cell* const part = reinterpret_cast<const cell*>(parts + at * size);
+              for (int b = 0; b < (size == 2 ? 1 : size); ++b) to[b] += part[b];
+            }
           }
         }
       }

@@ -3,6 +3,9 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 #include "kernels/core/views.hpp"
 
@@ -16,10 +19,28 @@ constexpr Size block_columns = 64;
 inline Size blocks_of(Size d) { return (d + block_columns - 1) / block_columns; }
 inline Size width_of(Size block, Size d) { return std::min(block_columns, d - block * block_columns); }
 
+// Memory that is written before it is read.
+template <class T>
+struct Unset : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unset<U>;
+  };
+  template <class U, class... Given>
+  void construct(U* at, Given&&... given) {
+    if constexpr (sizeof...(Given) == 0)
+      ::new (static_cast<void*>(at)) U;
+    else
+      ::new (static_cast<void*>(at)) U(std::forward<Given>(given)...);
+  }
+};
+using Limbs = std::vector<Limb, Unset<Limb>>;
+
 // Sums of k classes and d columns that own their limbs.
 struct LimbTable {
   Size k = 0, d = 0;
-  std::vector<Limb> low, count, limbs;
+  std::vector<Limb> low, count;
+  Limbs limbs;
 
   // Which of the planes of a block have something to say: `size` of them after the first `skip`.
   static void trim(const Limb* planes, Size& size, Size& skip, Size cells) {
@@ -128,6 +149,7 @@ struct Chunks {
   }
 
   void append_to(LimbTable& out, std::vector<Limb>& scratch) const {
+    if (count == 0) return out.append(nullptr, 0, 0, cells);
     const Size size = count / 2 + 1;
     scratch.resize(static_cast<std::size_t>(size * cells));
     for (Size c = 0; c < cells; ++c) {

@@ -26,7 +26,7 @@ from deciban.ops import spec
 from deciban.ops.packed import Packed
 from deciban.tallies import Crosstab, ExactSums, Moments, Pairs, Quartic, RowScatter, Scatter, Sums, exact
 from deciban.tallies.crosstab import Layout
-from deciban.tallies.exact_tables import ExactTable, as_doubles, canonical, sum_of_weights
+from deciban.tallies.exact_tables import ClassSums, ExactTable, as_doubles, canonical, sum_of_weights
 
 
 def _load():
@@ -172,8 +172,9 @@ def _with_weight(x: Reals | Counts, y, w, found: tuple[ExactSums, ...]) -> tuple
     """The tables of a tally: its weight is (k,) while no cell is missing, and doubles hold it unless rows have weights
     of many bits."""
     n, *rest = found
-    missing = n.d == x.d and (x.d > 1 or _missing(x))
-    return (canonical(n) if missing else exact_class_weights(y, w, n.k), *rest)
+    if n.d == x.d and (x.d > 1 or _missing(x)):
+        return canonical(n), *rest
+    return (exact_class_weights(y, w, n.k) if w is None or not n.finite else canonical(ClassSums(n))), *rest
 
 
 def _by_class(name: str, x: Counts, y, w, extra: tuple, *out: np.ndarray) -> None:
@@ -227,11 +228,6 @@ def _exact_by_class(x: Counts, y, w, k: int, above: float | None, squares: bool)
     wide = max(found[0].d for found in parts)
     n = ExactSums.stack([found[0] if found[0].d == wide else found[0].spread(wide) for found in parts])
     return n, *(ExactSums.stack(some) for some in zip(*(found[1:] for found in parts), strict=True))
-
-
-def exact_weights(y: np.ndarray, w: np.ndarray | None, k: int) -> ExactSums:
-    """Σ w of each class without rounding, (k, 1)."""
-    return exact_sums(Reals(np.zeros((len(y), 0))), y, w, k)[0]
 
 
 def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatter:

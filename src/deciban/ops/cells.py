@@ -1,4 +1,4 @@
-"""Statistics of several families in one pass over the cells; `ops.spec` defines the operations.
+"""Statistics of several families of the same cells; `ops.spec` defines the operations.
 
 >>> import numpy as np
 >>> x, y = Reals(np.array([[1.0], [2.5], [-3.0]])), np.zeros(3, dtype=np.int32)
@@ -23,7 +23,6 @@ from deciban.ops.spec import Rows, Shared
 from deciban.tallies import GridCounts, Sums
 from deciban.tallies.exact_tables import ExactTable, adds_whole, distinct, few_bits, in_columns, placed
 
-INFINITE = 1  # what the kernel may find
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
 FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart
 PARTS = 16  # runs of columns that are counted at once, at most
@@ -49,14 +48,15 @@ def cells(x: Reals, y, w, k: int, each: Callable = map) -> GridCounts:
 
 def _pass(x: Reals, y, w, k: int, each: Callable) -> tuple[GridCounts, dict[str, np.ndarray]]:
     """(counts on a grid, numbers of rows whose cells are outside of a support (k, d), by support)"""
-    tables, keys, start = np.empty((10, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
-    found = ops.core().share(x.held, y, None, tables, keys, start)
+    tables, keys, start = np.empty((2, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
+    infinite = ops.core().grid_keys(x.held, y, tables, keys, start)
     sorted_w = None if w is None else w[np.argsort(y, kind="stable")]
     rows = Rows(keys, np.stack([start[:-1], start[1:]], axis=1), sorted_w)
-    endless = bool(found & INFINITE) and (w is None or bool(np.isinf(x.values[w > 0]).any()))
+    endless = infinite and (w is None or bool(np.isinf(x.values[w > 0]).any()))
     waiting = Waiting(GridCounts.none(k, x.d), (rows,), endless, each)
-    wrong = dict(zip(("positive", "count"), tables[-2:], strict=True))
-    return GridCounts.later(ops.exact_class_weights(y, w, k), waiting), wrong
+    return GridCounts.later(ops.exact_class_weights(y, w, k), waiting), dict(
+        zip(("positive", "count"), tables, strict=True)
+    )
 
 
 def _whole(x: Reals, y, w, k: int, others: np.ndarray) -> Sums:
