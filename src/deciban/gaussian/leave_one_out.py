@@ -261,12 +261,19 @@ class Separate:
         whole = np.maximum((1 - blend) * free + blend * free.sum(), 1e-300)
         return cls(t.mean, t.n, free, blend, bound, DowndateBatch.of(a, whole, shrinkage, ridge))
 
+    @classmethod
+    def around(cls, t: Scatter, prior: np.ndarray, rows: float) -> Separate:
+        """Covariances (S_c + rows · prior) / (n_c + rows); the prior (d, d) stays as rows are left out."""
+        return cls(t.mean, t.n, t.n, 0.0, 0.0, DowndateBatch.of(t.scatter + rows * prior, t.n + rows, 0.0))
+
     def scores(self, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """Log densities (n, k) up to a constant, of each row without itself."""
         if (self.free <= 0).any() or not (self.stack.least > max(self.bound, SAFE)).all():
             return np.full((x.n, len(self.n)), np.nan)
         if self.blend == 0:  # only the row's own class changes
             out = ops.quadratic_full(x, self.mean, self.stack.lower, -0.5 * self.stack.logdet)
+            if self.stack.share is None:
+                return self._with_own(out, y, np.ones(1) if w is None else w)
             for rows in by_class(x, y, w, self.n):
                 own = slice(rows.a, rows.a + 1)
                 self._put(out, rows, self.stack.only(rows.a), own, np.ones((1, 1)))
@@ -302,6 +309,23 @@ class Separate:
             out[:, part.at[~sure]] = np.nan
         return out
 
+    def _with_own(self, out: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Scores (n, k), those of the rows' own classes replaced. |x − mean|² of a row is in its score, and all that
+        changes without the row is in |x − mean|²."""
+        own, (d, logdet, n, whole) = (
+            np.arange(len(y)),
+            (self.mean.shape[1], *(a[y] for a in (self.stack.logdet, self.n, self.stack.whole))),
+        )
+        rest = np.where(n - w > 1e-9 * n, n - w, np.nan)
+        square = -2.0 * out[own, y] - logdet
+        lever = 1.0 - n * w / rest / whole * square
+        left = np.log(whole / (whole - w))
+        norm = square / lever * (n / rest) ** 2 * ((whole - w) / whole)
+        out[own, y] = -0.5 * (norm + logdet + d * left + np.log(lever))
+        sure = Downdated(norm, left, lever, self.stack.least[y] * lever).sure(self.bound) & (w < self.free[y])
+        out[~sure] = np.nan
+        return out
+
     def _put(self, out: np.ndarray, rows: RowsOut, stack: DowndateBatch, classes: slice, h: np.ndarray) -> None:
         left = stack.without(rows, self.mean[rows.a], self.mean[classes, None], h, h * rows.w)
         norms = left.norms[:, 0]
@@ -326,6 +350,11 @@ class Shared:
     @classmethod
     def of(cls, t: Scatter, free: np.ndarray, shrinkage=0.0, mix=None, bound=0.0) -> Shared:
         return cls(t, free, mix, bound, cls._stack(t, free, mix, shrinkage))
+
+    @classmethod
+    def around(cls, t: Scatter, scatter: np.ndarray) -> Shared:
+        """Of a pooled scatter (d, d) that is more than that of the rows; the difference stays as rows are left out."""
+        return cls(t, t.n, None, 0.0, DowndateBatch.of(scatter[None], t.n.sum(keepdims=True), 0.0))
 
     @staticmethod
     def _stack(t: Scatter, free: np.ndarray, mix: np.ndarray | None, shrinkage: float) -> DowndateBatch:

@@ -25,7 +25,8 @@ from deciban.tallies.exact_tables import adds_whole, distinct, few_bits
 
 INFINITE = 1  # what the kernel may find
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
-FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart
+FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart,
+SAMPLE, REPEATED = 256, 4  # unless a sample of this many keys has each of them this often
 PARTS = 16  # runs of columns that are counted at once, at most
 MOST = 1 << 31  # rows that are gathered before they are written down: a counter holds no more
 
@@ -33,17 +34,9 @@ MOST = 1 << 31  # rows that are gathered before they are written down: a counter
 def shared(x: Reals, y, w, k: int, each: Callable = map) -> Shared:
     """Moments, moments of logarithms, sums of whole numbers, counts on a grid, and the weight of invalid cells. `each`
     is `map`, or does it in threads: many rows are counted by it."""
-    core = ops.core()
-    if core is None:
+    if ops.core() is None:
         return spec.shared(x, y, w, k)
-    tables, keys, start = np.empty((10, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
-    found = core.share(x.held, y, None, tables, keys, start)
-    wrong = dict(zip(("positive", "count"), tables[-2:], strict=True))
-    sorted_w = None if w is None else w[np.argsort(y, kind="stable")]
-    rows = Rows(keys, np.stack([start[:-1], start[1:]], axis=1), sorted_w)
-    endless = bool(found & INFINITE) and (w is None or bool(np.isinf(x.values[w > 0]).any()))
-    waiting = Waiting(GridCounts.none(k, x.d), (rows,), endless, each)
-    cells = GridCounts.later(ops.exact_class_weights(y, w, k), waiting)
+    cells, wrong = _cells_and_invalid(x, y, w, k, each)
     inside = {support: x if not own.any() else spec.inside(x, support) for support, own in wrong.items()}
     if w is not None:
         wrong = {s: ops.sums(spec.outside_of(x, s), y, w, k).sums if own.any() else own for s, own in wrong.items()}
@@ -53,13 +46,25 @@ def shared(x: Reals, y, w, k: int, each: Callable = map) -> Shared:
 
 def cells(x: Reals, y, w, k: int) -> GridCounts:
     """Counts on a grid that does not depend on the data."""
-    return shared(x, y, w, k).cells
+    return spec.cells(x, y, w, k) if ops.core() is None else _cells_and_invalid(x, y, w, k)[0]
+
+
+def _cells_and_invalid(x: Reals, y, w, k: int, each: Callable = map) -> tuple[GridCounts, dict[str, np.ndarray]]:
+    """(counts on a grid, how many cells of each class (k, d) are invalid in each support)"""
+    tables, keys, start = np.empty((10, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
+    found = ops.core().share(x.held, y, None, tables, keys, start)
+    sorted_w = None if w is None else w[np.argsort(y, kind="stable")]
+    rows = Rows(keys, np.stack([start[:-1], start[1:]], axis=1), sorted_w)
+    endless = bool(found & INFINITE) and (w is None or bool(np.isinf(x.values[w > 0]).any()))
+    waiting = Waiting(GridCounts.none(k, x.d), (rows,), endless, each)
+    wrong = dict(zip(("positive", "count"), tables[-2:], strict=True))
+    return GridCounts.later(ops.exact_class_weights(y, w, k), waiting), wrong
 
 
 def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:
     """What is known, and some rows, of each column and class."""
     core = ops.core()
-    if core is None or sum(some.keys.shape[1] for some in rows) < FEW * known.k:
+    if core is None or (sum(some.keys.shape[1] for some in rows) < FEW * known.k and not _repeats(rows)):
         return spec.counted(known, rows)
     start = known if _is_whole(known) and not _weighed(rows) else GridCounts.none(known.k, known.d)
     plain = [some for some in rows if some.w is None]
@@ -69,6 +74,13 @@ def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:
             nothing = GridCounts.none(known.k, known.d)
             out = out + _cells(nothing, core.count_weighed(*_lines(nothing), *_lists([replace(some, w=part)])))
     return out if start is known else known + out
+
+
+def _repeats(rows: Sequence[Rows]) -> bool:
+    """Whether most keys of the rows are there several times."""
+    keys = max((some.keys for some in rows), key=lambda own: own.shape[1], default=np.zeros((0, 0)))
+    some = np.sort(keys[:, :: max(1, keys.shape[1] // SAMPLE)], axis=1)
+    return some.size >= REPEATED * (len(some) + np.count_nonzero(some[:, 1:] != some[:, :-1])) > 0
 
 
 def _is_whole(known: GridCounts) -> bool:
