@@ -153,9 +153,9 @@ def own_held_out(
         at[~here] = 0
     if w is None and 0 < table.size <= codes.size:  # every row weighs 1: each class and level needs one logarithm
         own = np.ones(len(table.T)) if kept is None else kept
-        many = (spread(a, offset) for a in (whole, alpha, levels))
         at += (y * np.int64(len(table.T)))[:, None]
-        share = _without(table, own, *many, np.ones(1)).ravel()[at]
+        each = _without(table, own, spread(whole, offset), spread(alpha, offset), spread(levels, offset), np.ones(1))
+        share = each.ravel()[at]
     else:
         weight = np.ones((len(y), 1)) if w is None else w[:, None]
         own = weight if kept is None else weight * kept[at]
@@ -167,7 +167,7 @@ def own_held_out(
 
 
 def _without(count: np.ndarray, own: np.ndarray, whole: np.ndarray, alpha, levels, weight: np.ndarray) -> np.ndarray:
-    """log θ of levels with these counts, of which `own` is a row's, in columns with these sums, of which `weight` is."""
+    """log θ of levels of these counts, in columns of these sums, without a row that is `own` and `weight` of them."""
     count = count - own
     count = np.where(np.abs(count) <= 1e-12 * weight, 0.0, count)
     rest = whole - weight

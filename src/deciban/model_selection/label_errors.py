@@ -70,7 +70,7 @@ SAMPLE, LEAST_SAMPLE = 5_000, 1_000  # rows by which models are weighted; fewer 
 CELLS = 20_000  # rows × classes of them, at most
 SPAN = 1 << 20  # cells of a span of rows, at least
 BLOCK = 1 << 16  # and where they are gone through several times
-TOLERANCE, STEPS = 1e-4, 50
+TOLERANCE, STEPS = 1e-3, 50
 MANY = 2_000  # rows from which on numbers are histograms: there is no need to choose densities
 RARE = 3  # rows of a level that discriminants use
 RIDGE = 4.0  # rows of the prior of discriminants, in which a column has its variance, an indicator 1, and nothing else
@@ -296,7 +296,8 @@ def _of_naive_bayes(columns: list[Column], y: np.ndarray, w: np.ndarray | None, 
     """Of naive Bayes, as `MixedNB` has it."""
     schema = schema_of("histogram" if len(y) >= MANY else "auto", "auto", 0.0, "ignore", "ignore", columns)
     x, _ = schema.read(columns, len(y), learning=True)
-    family, rows = product_of(None, None, schema, Known()), Table(x, y, w, k, schema)
+    family: Family = product_of(None, None, schema, Known())
+    rows = Table(x, y, w, k, schema)
     tally = _tally(family, rows)
     with np.errstate(all="ignore"):
         params = family.estimate(tally)
@@ -314,14 +315,15 @@ def _of_discriminants(columns: list[Column], y: np.ndarray, w: np.ndarray | None
     tally = _tally(GaussianJoint(0.0 if own else 1.0), rows)
     total = tally.n.sum()
     common = tally.scatter.sum(axis=0) + RIDGE * np.eye(d)
-    held_out = {"LinearDiscriminantAnalysis": Shared.around(tally, common)}
+    models: dict[str, Shared | Separate] = {"LinearDiscriminantAnalysis": Shared.around(tally, common)}
     if own:
         common = common / total + LEAST_RIDGE * np.trace(common) / (d * total) * np.eye(d)
-        held_out["RegularizedDiscriminantAnalysis"] = Separate.around(tally, common, BLEND / (1 - BLEND) * total)
-    return {
-        name: partial(_left_out, rows, lambda part, model=model: model.scores(part.x, part.y, part.w))
-        for name, model in held_out.items()
-    }
+        models["RegularizedDiscriminantAnalysis"] = Separate.around(tally, common, BLEND / (1 - BLEND) * total)
+    return {name: partial(_left_out, rows, partial(_scores_by, model)) for name, model in models.items()}
+
+
+def _scores_by(model: Shared | Separate, rows: Table) -> np.ndarray:
+    return model.scores(rows.x, rows.y, rows.w)  # type: ignore[arg-type]
 
 
 def _coded(columns: list[Column], y: np.ndarray, w: np.ndarray | None) -> tuple[np.ndarray, int]:
@@ -373,7 +375,8 @@ def _left_out(rows: Table, scores: Callable[[Table], np.ndarray], at: Any) -> np
         with np.errstate(all="ignore"):
             return _clipped(scores(some.rows(*span)))
 
-    return np.concatenate(list(threads.map_ordered(borders(some.n, some.n * max(some.d, some.k), SPAN), of)))
+    spans = borders(some.n, some.n * max(some.d, some.k), SPAN)
+    return of(spans[0]) if len(spans) == 1 else np.concatenate(list(threads.map_ordered(spans, of)))
 
 
 def _clipped(logs: np.ndarray) -> np.ndarray:
@@ -444,7 +447,7 @@ def _weights(
     start: np.ndarray | None = None
     while evidence:
         m = len(evidence)
-        parts = np.stack(list(evidence.values()), axis=2) / m  # their mean is what weights are shrunk to
+        parts = np.stack(list(evidence.values())).transpose(1, 2, 0) / m  # their mean is what weights are shrunk to
         rows = WeightedRows(DenseEvidence(GivenEvidence(parts), None, True), y, w)  # type: ignore[arg-type]
         objective = feature_weights.problem([rows], prior, m, pairs=0)
         with threads.one_blas_thread():

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -38,10 +39,11 @@ def shared(x: Reals, y, w, k: int, each: Callable = map) -> Shared:
         return spec.shared(x, y, w, k)
     cells, wrong = _cells_and_invalid(x, y, w, k, each)
     inside = {support: x if not own.any() else spec.inside(x, support) for support, own in wrong.items()}
+    weighed: dict[str, Any] = dict(wrong)
     if w is not None:
-        wrong = {s: ops.sums(spec.outside_of(x, s), y, w, k).sums if own.any() else own for s, own in wrong.items()}
+        weighed |= {s: ops.sums(spec.outside_of(x, s), y, w, k).sums for s, own in wrong.items() if own.any()}
     logs = ops.moments(spec.logs(inside["positive"]), y, w, k)
-    return Shared(ops.moments(x, y, w, k), logs, ops.sums(inside["count"], y, w, k), cells, wrong)
+    return Shared(ops.moments(x, y, w, k), logs, ops.sums(inside["count"], y, w, k), cells, weighed)
 
 
 def cells(x: Reals, y, w, k: int) -> GridCounts:
@@ -80,7 +82,7 @@ def _repeats(rows: Sequence[Rows]) -> bool:
     """Whether most keys of the rows are there several times."""
     keys = max((some.keys for some in rows), key=lambda own: own.shape[1], default=np.zeros((0, 0)))
     some = np.sort(keys[:, :: max(1, keys.shape[1] // SAMPLE)], axis=1)
-    return some.size >= REPEATED * (len(some) + np.count_nonzero(some[:, 1:] != some[:, :-1])) > 0
+    return some.size > 0 and some.size >= REPEATED * (len(some) + int((some[:, 1:] != some[:, :-1]).sum()))
 
 
 def _is_whole(known: GridCounts) -> bool:

@@ -29,7 +29,8 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log, log2
+from math import frexp, inf, log, log2, nan
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -430,6 +431,8 @@ def logs(x: Reals | Counts) -> Reals:
     With x = 2^e (1 + f), 1 + f within √½ and √2, and s = f / (2 + f): log(1 + f) = 2 (s + s³ / 3 + s⁵ / 5 + …).
     """
     cells = np.asarray(x.dense(), dtype=np.float64)
+    if cells.size <= FEW:  # calls take longer than arithmetic
+        return Reals(np.array([_log(value) for value in cells.ravel().tolist()]).reshape(cells.shape))
     out = np.empty(cells.shape)
     flat, found = cells.reshape(-1), out.reshape(-1)
     for start in range(0, cells.size, LOGS):
@@ -437,26 +440,39 @@ def logs(x: Reals | Counts) -> Reals:
     return Reals(out)
 
 
-LOGS = 1 << 14  # at a time
+LOGS, FEW = 1 << 14, 8  # cells at a time, and so few that each is by itself
 TERMS = [2.0 / (2 * j + 1) for j in range(11, 0, -1)]  # of the series in s²
 LN2 = 0.6931471803691238, 1.9082149292705877e-10  # the first has so few bits that e times it is exact
 
 
+ROOT = 0.5**0.5
+
+
 def _logs(x: np.ndarray) -> np.ndarray:
     fraction, e = np.frexp(np.where((x > 0) & (x < np.inf), x, 1.0))
-    low = fraction < np.sqrt(0.5)
-    f = np.where(low, 2.0 * fraction, fraction) - 1.0
-    e = (e - low).astype(np.float64)
-    s = f / (2.0 + f)
-    z = s * s
-    rest = np.zeros_like(z)
-    for term in TERMS:
-        rest = (rest + term) * z
-    half = 0.5 * f * f
-    out = e * LN2[0] - ((half - (s * (half + rest) + e * LN2[1])) - f)
+    low = fraction < ROOT
+    out = _series(np.where(low, 2.0 * fraction, fraction) - 1.0, (e - low).astype(np.float64))
     out[x == np.inf] = np.inf
     out[~(x > 0)] = np.nan
     return out
+
+
+def _log(x: float) -> float:
+    if not 0 < x < inf:
+        return x if x > 0 else nan
+    fraction, e = frexp(x)
+    return _series(2.0 * fraction - 1.0, e - 1.0) if fraction < ROOT else _series(fraction - 1.0, float(e))
+
+
+def _series(f: Any, e: Any) -> Any:
+    """log of 2^e (1 + f)"""
+    s = f / (2.0 + f)
+    z = s * s
+    rest = 0.0 * z
+    for term in TERMS:
+        rest = (rest + term) * z
+    half = 0.5 * f * f
+    return e * LN2[0] - ((half - (s * (half + rest) + e * LN2[1])) - f)
 
 
 def outside_of(x: Reals, support: str) -> Reals:
