@@ -86,6 +86,20 @@ def test_robust_errors_are_the_jackknife_of_single_rows():
     np.testing.assert_allclose(why.error[:, 0], by_hand, rtol=0.1)
 
 
+def test_errors_of_averaged_rates_are_those_of_samples_of_the_rows():
+    rng = np.random.default_rng(1)
+    y = np.repeat(["a", "b"], 400)
+    x = pd.DataFrame({"n": rng.negative_binomial(2, np.where(y == "a", 0.3, 0.5)).astype(float)})
+    model, asked = MixedNB(families="gamma_poisson", priors="uniform").fit(x, y), pd.DataFrame({"n": [0.0, 3.0, 9.0]})
+    why = model.explain(asked, of="a", against="b", error="robust", training=(x, y))
+    found = []
+    for _ in range(300):
+        at = np.concatenate([rng.integers(0, 400, 400), rng.integers(400, 800, 400)])
+        one = MixedNB(families="gamma_poisson", priors="uniform").fit(x.iloc[at], y[at])
+        found.append(one.explain(asked, of="a", against="b").decibans[:, 0])
+    np.testing.assert_allclose(why.error[:, 0], np.std(found, axis=0), rtol=0.2)
+
+
 def test_the_total_of_equal_columns_has_their_errors_added_up():
     """Two copies of a column are one source of error: 2 σ, not √2 σ."""
     x = np.repeat(FRAME[["u"]].to_numpy(), 2, axis=1)

@@ -193,7 +193,7 @@ class OneRow:
                 cuts.append((j, own.tolist(), first + start))
             shares.append(params.table.T)
             first += len(shares[-1])
-        return cls(tuple(cuts), np.concatenate([np.zeros((0, p.cells.k)), *shares]), tuple(others))
+        return cls(tuple(cuts), np.concatenate(shares or [np.zeros((0, 1))]), tuple(others))
 
     def loglik(self, x: Reals) -> np.ndarray:
         """(1, k)"""
