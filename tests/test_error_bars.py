@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -240,6 +241,8 @@ def test_pictures_have_whiskers():
     ax = plots.nomogram(model, error="robust", **ROWS)
     whiskers = [line for line in ax.lines if line.get_gid() == "whisker"]
     assert len(whiskers) >= 3
+    lines = sorted((line.get_ydata()[0], *sorted(line.get_xdata())) for line in whiskers)
+    assert all(a[0] < b[0] or a[2] < b[1] for a, b in pairwise(lines))  # none is over another
     assert "whiskers" in ax.get_xlabel()
     assert not [line for line in plots.nomogram(model).lines if line.get_gid() == "whisker"]
     plt.close("all")
