@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import deciban
 from deciban import GaussianNB, LogisticRegression, MixedNB, audit
 from deciban.errors import DataError
-from deciban.model_selection.label_errors import find_label_errors, noise_of_labels
+from deciban.model_selection.label_errors import evidence_of_models, find_label_errors, noise_of_labels
 
 from .support.cli import exit_code, output
 from .support.data import shared_path, shared_table
@@ -127,6 +127,17 @@ def test_held_out_probabilities_of_a_model_are_those_without_the_row():
 
 
 # laws of the ranking
+
+
+def test_evidence_of_some_rows_is_that_of_all_rows():
+    X, y, _ = rows(300)
+    codes = np.searchsorted(np.unique(y), y).astype(np.int32)
+    at = np.arange(5, 300, 7)
+    for given in (X, X[["size"]]):
+        every = evidence_of_models(given, codes, None, 3, None, None)
+        assert len(every) > 1
+        for of in every.values():
+            np.testing.assert_allclose(of(at), of(slice(None))[at], rtol=1e-9, atol=1e-9)
 
 
 def test_the_order_of_rows_does_not_matter():

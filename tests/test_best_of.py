@@ -201,3 +201,14 @@ def test_judging_by_some_of_very_many_rows_chooses_the_same(monkeypatch):
     monkeypatch.setattr("deciban.composites.best_of.ENOUGH", 256)
     some = chosen(x)
     assert sum(a == b for a, b in zip(whole, some, strict=True)) >= len(whole) - 1
+
+
+def test_single_rows_are_scored_as_in_a_table():
+    rng = np.random.default_rng(0)
+    x = np.stack([draw(rng, Y) for draw, _ in COLUMNS.values()], axis=1)
+    x[rng.random(x.shape) < 0.1] = np.nan
+    t = AUTO.tally(Reals(x), Y, None, 3)
+    p = AUTO.estimate(t)
+    for params in (p, AUTO.pooled(t, p)):
+        one = np.concatenate([AUTO.loglik(params, Reals(row[None])) for row in x[:200]])
+        np.testing.assert_allclose(one, AUTO.loglik(params, Reals(x[:200])), rtol=1e-12)

@@ -90,6 +90,18 @@ def test_own_held_out_takes_each_row_out_of_its_class(alpha, weighed):
         np.testing.assert_allclose(got[i], logs[OFFSET[:-1][here] + codes[i][here]].sum(), atol=1e-9)
 
 
+@pytest.mark.parametrize("kept", [None, 0.5])
+def test_rows_without_weights_are_held_out_like_rows_of_weight_one(kept):
+    codes, y = rows(30)
+    table, share = counts(codes, y, None), None if kept is None else np.full(OFFSET[-1], kept)
+    codes[3, 0], y[3] = np.flatnonzero(table[0, : OFFSET[1]])[0], 0
+    table[0, codes[3, 0]] = 0.0  # no such row is in the counts
+    with np.errstate(divide="ignore"):
+        each = [own_held_out(table, OFFSET, 0.3, codes, y, w, share) for w in (None, np.ones(30))]
+    assert np.isnan(each[0][3])
+    np.testing.assert_array_equal(*each)
+
+
 def test_codes_past_the_levels_are_no_evidence():
     table = counts(*rows())
     got = own_held_out(table, OFFSET, 1.0, np.array([[7, -1, 4]]), np.array([0]), None)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
 from sklearn import datasets
 from sklearn.preprocessing import scale
 
@@ -13,6 +14,7 @@ from deciban import LinearDiscriminantAnalysis
 from deciban.data.blocks import Reals, Table
 from deciban.families.fisher import Fisher
 from deciban.families.gaussian_joint import GaussianJoint
+from deciban.gaussian.leave_one_out import Separate, Shared
 
 from .support.strategies import examples
 
@@ -244,3 +246,22 @@ def test_columns_in_any_order_of_memory_and_single_precision_are_taken(settings_
     t = family.tally(double, table.y, None, 3)
     a, b = (family.leave_one_out(t, x, table.y, None) for x in (single, double))
     np.testing.assert_allclose(a, b, rtol=1e-4)
+
+
+@every_weight
+def test_a_prior_stays_while_rows_are_left_out(kind):
+    rng, prior = np.random.default_rng(3), np.diag([1.0, 2.0, 0.5])
+    x, y, w = rng.normal(size=(40, 3)), np.repeat([0, 1, 2], [20, 12, 8]).astype(np.int32), weights(kind, 40)
+    family = GaussianJoint()
+    t = family.tally(Reals(x), y, w, 3)
+    own = Separate.around(t, prior, 7.0).scores(Reals(x), y, w)
+    shared = Shared.around(t, t.scatter.sum(axis=0) + prior).scores(Reals(x), y, w)
+    for i in range(40):
+        rest = np.arange(40) != i
+        left = family.tally(Reals(x[rest]), y[rest], None if w is None else w[rest], 3)
+        covs = [(left.scatter[c] + 7.0 * prior) / (left.n[c] + 7.0) for c in range(3)]
+        want = [multivariate_normal.logpdf(x[i], left.mean[c], covs[c]) for c in range(3)]
+        np.testing.assert_allclose(own[i] - own[i, 0], np.array(want) - want[0], atol=1e-9)
+        cov = (left.scatter.sum(axis=0) + prior) / left.n.sum()
+        want = [multivariate_normal.logpdf(x[i], left.mean[c], cov) for c in range(3)]
+        np.testing.assert_allclose(shared[i] - shared[i, 0], np.array(want) - want[0], atol=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -84,6 +85,20 @@ def test_robust_errors_are_the_jackknife_of_single_rows():
         left.append(one.explain(asked, of="yes", against="no").decibans[:, 0] - why.decibans[:, 0])
     by_hand = np.sqrt(np.square(left).sum(axis=0))
     np.testing.assert_allclose(why.error[:, 0], by_hand, rtol=0.1)
+
+
+def test_errors_of_averaged_rates_are_those_of_samples_of_the_rows():
+    rng = np.random.default_rng(1)
+    y = np.repeat(["a", "b"], 400)
+    x = pd.DataFrame({"n": rng.negative_binomial(2, np.where(y == "a", 0.3, 0.5)).astype(float)})
+    model, asked = MixedNB(families="gamma_poisson", priors="uniform").fit(x, y), pd.DataFrame({"n": [0.0, 3.0, 9.0]})
+    why = model.explain(asked, of="a", against="b", error="robust", training=(x, y))
+    found = []
+    for _ in range(300):
+        at = np.concatenate([rng.integers(0, 400, 400), rng.integers(400, 800, 400)])
+        one = MixedNB(families="gamma_poisson", priors="uniform").fit(x.iloc[at], y[at])
+        found.append(one.explain(asked, of="a", against="b").decibans[:, 0])
+    np.testing.assert_allclose(why.error[:, 0], np.std(found, axis=0), rtol=0.2)
 
 
 def test_the_total_of_equal_columns_has_their_errors_added_up():
@@ -226,6 +241,8 @@ def test_pictures_have_whiskers():
     ax = plots.nomogram(model, error="robust", **ROWS)
     whiskers = [line for line in ax.lines if line.get_gid() == "whisker"]
     assert len(whiskers) >= 3
+    lines = sorted((line.get_ydata()[0], *sorted(line.get_xdata())) for line in whiskers)
+    assert all(a[0] < b[0] or a[2] < b[1] for a, b in pairwise(lines))  # none is over another
     assert "whiskers" in ax.get_xlabel()
     assert not [line for line in plots.nomogram(model).lines if line.get_gid() == "whisker"]
     plt.close("all")

@@ -456,11 +456,14 @@ def test_errors_have_hints():
         (DataError, model, {"groups": [1, 2]}),
         (DataError, model, {"groups": np.zeros(N)}),
         (DataError, model, {"groups": "day"}),
+        (DataError, model, {"groups": [None, *["p", "q"] * (N // 2)][:N]}),
         (DataError, model, {"y_query": ["a", "b"]}),
     ]
     for error, one, more in cases:
         with pytest.raises(error, match=r"\n\nhint: "):
             influence(one, x, y, x[:1], **more)
+    with pytest.raises(DataError, match="row 3 has no group"):
+        influence(model, x, y, x[:1], groups=np.where(np.arange(N) == 3, np.nan, 1.0))
     with pytest.raises(NotAdditiveError, match="given"):
         influence(GaussianNB.from_parameters([[0.0], [1.0]], [[1.0], [1.0]]), [[0.0]], [0], [[0.5]])
 

@@ -212,7 +212,7 @@ def test_the_command_reads_calibration_rows(folder, capfd):
     wanted = model.predict_set(new, 0.8, True, calibration)
     found = sets_of(output("predict m.deciban new.csv --coverage 0.8 --by-class --calibration fresh.csv", capfd)[0])
     assert found == [set(model.classes_[one].tolist()) for one in wanted]
-    assert "learned" in output("predict m.deciban new.csv --coverage 0.8 --calibration learn.csv", capfd, 1)[1]
+    assert "--learned" in output("predict m.deciban new.csv --coverage 0.8 --calibration learn.csv", capfd, 1)[1]
     output("predict m.deciban new.csv --coverage 0.8 --calibration learn.csv --learned", capfd)
     assert "--coverage" in output("predict m.deciban new.csv --by-class", capfd, 2)[1]
     assert "--calibration" in output("predict m.deciban new.csv --coverage 0.8 --learned", capfd, 2)[1]

@@ -212,3 +212,21 @@ def test_leading_zeros_are_found_wherever_they_are(build):
             assert ops.has_leading_zeros(text.tobytes(), ",") == expected, text.tobytes()
         found.append(expected)
     assert 100 < sum(found) < len(found) - 100
+
+
+def test_few_rows_are_counted_by_the_compiled_counters_where_keys_repeat(monkeypatch):
+    monkeypatch.undo()
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 30, 3000).astype(np.int32)
+    for x, repeats in ((rng.integers(0, 16, (3000, 4)) * 1.0, True), (rng.normal(size=(3000, 4)), False)):
+        for w in (None, rng.choice([0.5, 1.0, 2.0], 3000)):
+            t = cell_ops.cells(Reals(x), y, w, 30)
+            assert cell_ops._repeats(t._waiting.rows) == repeats
+            assert_same_cells(t, spec.cells(Reals(x), y, w, 30))
+
+
+def test_logs_of_few_cells_have_the_bits_of_those_of_many():
+    odd = [0.0, -0.0, -1.0, 1.0, 0.5**0.5, 2**0.5, 5e-324, 1e308, np.inf, -np.inf, np.nan]
+    x = np.concatenate([odd, np.exp(np.random.default_rng(0).normal(size=500) * 100.0)])
+    few = [ops.logs(Reals(np.array([[value]]))).values[0, 0] for value in x]
+    assert np.array(few).tobytes() == ops.logs(Reals(x[:, None])).values[:, 0].tobytes()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from deciban.display import option
 from deciban.errors import DataError, levels_up
 from deciban.models.conformal import HeldOutRows, SetPredictor, log_odds_in, own_odds
 from deciban.rows import inputs
@@ -117,11 +118,11 @@ def check_all_learned(model: Any, rows: RawArrays) -> None:
     """Raise an error unless there are as many rows of each class as the model has learned."""
     have, given = counts(model, rows)
     for c in np.flatnonzero(~np.isclose(have, given, rtol=1e-6)):
-        label = model.classes_.tolist()[c]
+        label, learned = model.classes_.tolist()[c], option("learned=True", "--learned")
         raise DataError(
             f"the model learned {have[c]:g} rows of class {label!r}, and {given[c]:g} are given\n\n"
             f"hint: this {type(model).__name__} is fitted again without each tenth of its rows: give all training rows "
-            "with learned=True, or rows that it has not learned with learned=False"
+            f"with {learned}, or rows that it has not learned without it"
         )
 
 
@@ -131,7 +132,8 @@ def check_not_learned(model: Any, rows: RawArrays, codes: np.ndarray) -> None:
     shown, searched = model._count_learned(rows, codes)
     if not shown or 2 * shown < searched:
         return
-    fix = "calibration=(X, y, …) of other rows; for training rows learned=True, which holds them out"
+    other, learned = option("calibration=(X, y, …)", "--calibration FILE"), option("learned=True", "--learned")
+    fix = f"{other} of other rows; for training rows {learned}, which holds them out"
     if shown == searched and np.allclose(*counts(model, rows), rtol=1e-6):
         raise DataError(f"the calibration rows are those that the model learned\n\nhint: {fix}")
     warnings.warn(
@@ -143,10 +145,11 @@ def check_not_learned(model: Any, rows: RawArrays, codes: np.ndarray) -> None:
 
 
 def no_kept_rows(model: Any) -> DataError:
+    rows, learned = option("calibration=(X, y)", "--calibration FILE"), option("learned=True", "--learned")
+    kept = option("models with calibrate=True or tuned settings keep rows", "the model `calibrated` keeps rows")
     return DataError(
         f"this {type(model).__name__} keeps no training rows that sets could be calibrated with\n\n"
-        "hint: calibration=(X, y) of rows that it has not learned, or its training rows and learned=True; models with "
-        "calibrate=True or tuned settings keep rows"
+        f"hint: {rows} of rows that it has not learned, or its training rows and {learned}; {kept}"
     )
 
 

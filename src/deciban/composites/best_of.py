@@ -29,6 +29,7 @@ of a density is supported by no more data than that.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -78,6 +79,11 @@ class Params:
     limits: tuple[Limits | None, ...]  # of each factor
     cells: GridCounts
     known: dict = field(default_factory=dict, compare=False, repr=False)  # what chunks of rows need of single columns
+
+    @cached_property
+    def of_one(self) -> OneRow:
+        """How single rows are scored."""
+        return OneRow.of(self)
 
     def by_column(self, t: Bundle, find: Callable[[], Any]) -> Any:
         """find() of the tally t that these parameters are estimated from: found once for all chunks of rows."""
@@ -168,6 +174,40 @@ class Params:
 
 
 @dataclass(frozen=True)
+class OneRow:
+    """Log likelihoods of single rows: the intervals of all histograms are looked up at once."""
+
+    cuts: tuple[tuple[int, list[float], int], ...]  # column, cuts and first interval of each column of a histogram
+    shares: np.ndarray  # (intervals, k), log P of the intervals
+    others: tuple[tuple[Any, Any, np.ndarray | slice, Limits | None], ...]  # family, parameters, columns, limits
+
+    @classmethod
+    def of(cls, p: Params) -> OneRow:
+        cuts, shares, others, first = [], [], [], 0
+        for f, params, at, limits in zip(p.product.factors, p.inner, p.product.columns, p.limits, strict=True):
+            if f.shared_tally != "cells":
+                columns = columns_at(at)
+                others.append((f, params, columns if isinstance(columns, slice) else np.array(columns), limits))
+                continue
+            for j, own, start in zip(at, params.cuts, params.offset.tolist()[:-1], strict=True):
+                cuts.append((j, own.tolist(), first + start))
+            shares.append(params.table.T)
+            first += len(shares[-1])
+        return cls(tuple(cuts), np.concatenate(shares or [np.zeros((0, 1))]), tuple(others))
+
+    def loglik(self, x: Reals) -> np.ndarray:
+        """(1, k)"""
+        cells = np.asarray(x.values, dtype=np.float64)
+        (row,) = cells.tolist()
+        at = [first + bisect_right(cuts, row[j]) for j, cuts, first in self.cuts if row[j] == row[j]]
+        out = np.add.reduce(self.shares.take(at, axis=0), axis=0, keepdims=True)
+        for f, params, columns, limits in self.others:
+            own = Reals(cells[:, columns])
+            out = out + (f.loglik(params, own) if limits is None else _limited_sum(f, params, own, limits))
+        return out
+
+
+@dataclass(frozen=True)
 class BestOf(Family):
     candidates: tuple[Any, ...]  # families; `shared_tally` names the tally that each uses
     columns: int = 1  # number of columns of the table
@@ -222,18 +262,20 @@ class BestOf(Family):
 
     def parts_without(self, t: Bundle, p: Params, out: LeftOut, x: Reals) -> PartsLeft | None:
         """The choice of families stays, and so do cuts."""
-        rows, tallies = split(p, out.x), self.chosen(p, t).parts
+        rows, tallies = split(p, out.x), self._tallies(t)
         whole: Any = None
         for b, ((f, params, cells, limits), at) in enumerate(zip(self._each(p, x), p.product.columns, strict=True)):
             some = out.of_block(rows.blocks[b])
-            found = f.parts_without(tallies[b], params, some, cells)
+            # histograms have their counts in the parameters
+            own_tally = None if f.shared_tally == "cells" else tallies[f.shared_tally].part(list(at))
+            found = f.parts_without(own_tally, params, some, cells)
             if found is None:
                 return None
             if limits is None and found.all is None and whole is None and len(p.product.columns) == 1:
                 return found
             parts = found.filled(some, f.parts(params, cells))
             if limits is not None:
-                left = p.limits_without(list(at), _rows_of(tallies[b], list(range(len(at)))), some)
+                left = p.limits_without(list(at), _rows_of(own_tally, list(range(len(at)))), some)
                 parts = np.stack([np.where(np.isnan(own), np.nan, left.apply(own)) for own in parts])
             if whole is None:
                 whole = np.empty((*parts.shape[:3], p.product.d))
@@ -300,6 +342,8 @@ class BestOf(Family):
         return Bundle(tuple(tallies[f.shared_tally].part(list(at)) for f, at in both))
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
+        if x.n == 1:
+            return p.of_one.loglik(x)
         out: Any = 0.0
         for f, params, cells, limits in self._each(p, x):
             out = out + (f.loglik(params, cells) if limits is None else _limited_sum(f, params, cells, limits))

@@ -145,18 +145,35 @@ def own_held_out(
 
     `kept`: the part of a row that its own level has of it, for each level; all of it where it is None.
     """
-    levels = np.diff(offset)
+    levels, whole = np.diff(offset), column_sums(table, offset)
     alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), levels.shape)
-    weight = np.ones((len(y), 1)) if w is None else w[:, None]
     here = (codes >= 0) & (codes < levels)
-    at = np.where(here, offset[:-1] + codes, 0)
-    own = weight if kept is None else weight * kept[at]
-    count = table[y[:, None], at] - own if table.size else np.zeros(codes.shape)
+    at = offset[:-1] + codes
+    if not here.all():
+        at[~here] = 0
+    if w is None and 0 < table.size <= codes.size:  # every row weighs 1: each class and level needs one logarithm
+        own = np.ones(len(table.T)) if kept is None else kept
+        at += (y * np.int64(len(table.T)))[:, None]
+        each = _without(table, own, spread(whole, offset), spread(alpha, offset), spread(levels, offset), np.ones(1))
+        share = each.ravel()[at]
+    else:
+        weight = np.ones((len(y), 1)) if w is None else w[:, None]
+        own = weight if kept is None else weight * kept[at]
+        count = table[y[:, None], at] if table.size else np.zeros(codes.shape)
+        share = _without(count, own, whole[y], alpha, levels, weight)
+    if not here.all():
+        share[~here] = 0.0
+    return share.sum(axis=1)
+
+
+def _without(count: np.ndarray, own: np.ndarray, whole: np.ndarray, alpha, levels, weight: np.ndarray) -> np.ndarray:
+    """log θ of levels of these counts, in columns of these sums, without a row that is `own` and `weight` of them."""
+    count = count - own
     count = np.where(np.abs(count) <= 1e-12 * weight, 0.0, count)
-    whole = column_sums(table, offset)[y] - weight
-    whole = np.where(np.abs(whole) <= 1e-12 * weight, 0.0, whole) + alpha * levels
+    rest = whole - weight
+    rest = np.where(np.abs(rest) <= 1e-12 * weight, 0.0, rest) + alpha * levels
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(whole > 0, np.log((count + alpha) / whole), -np.log(np.maximum(levels, 1)))
+        share = np.where(rest > 0, np.log((count + alpha) / rest), -np.log(np.maximum(levels, 1)))
     if count.min(initial=0.0) < 0:
         share[count < -1e-9 * weight] = np.nan  # no such row is in the counts
-    return np.where(here, share, 0.0).sum(axis=1)
+    return share

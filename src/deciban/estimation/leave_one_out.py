@@ -13,6 +13,9 @@ where tallies are subtracted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+from weakref import ref
 
 import numpy as np
 from scipy.special import gammaln
@@ -251,3 +254,24 @@ def exceeding(total: np.ndarray, x: Reals | Counts, y: np.ndarray, w: np.ndarray
 def not_in_sums(m2: np.ndarray) -> np.ndarray:
     """Which rows (m,) cannot be among those of the sums, from what they would leave of the squares (m, d)."""
     return np.asarray((m2 < 0).any(axis=1)) if m2.min(initial=0.0) < 0 else np.zeros(len(m2), dtype=bool)
+
+
+_plans: dict[tuple[int, int], tuple[Any, Any, Any]] = {}  # (family, tally, what was made of them), by weak reference
+MOST_PLANS = 256  # more than most tables have columns: a table of numbers has a tally for each
+
+
+def cached_plan(family: Any, t: Any, make: Callable[[Any], Any]) -> Any:
+    """make(t), once for all chunks of rows that the same family is asked about with the same tally."""
+    key = id(family), id(t)
+    found = _plans.get(key)
+    if found is not None and found[0]() is family and found[1]() is t:
+        return found[2]
+    made = make(t)
+    if len(_plans) >= MOST_PLANS:
+        _plans.clear()
+    _plans[key] = ref(family), ref(t, partial(_forget_plan, key)), made
+    return made
+
+
+def _forget_plan(key: tuple[int, int], _: Any, plans: dict = _plans) -> None:  # holds the plans: at exit names go first
+    plans.pop(key, None)

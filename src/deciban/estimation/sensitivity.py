@@ -25,10 +25,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import polygamma
+from scipy.special import digamma, polygamma
 
 from deciban.estimation.dirichlet import column_sums, spread
 
@@ -157,26 +158,37 @@ class LocationScale(Sensitivity):
 
 @dataclass(frozen=True, eq=False)
 class LogRates(Sensitivity):
-    """One rate for each column, of counts (part x log rate − rate) or of waiting times (log rate − rate x)."""
+    """One rate for each column, of counts (part x log rate − rate) or of waiting times (log rate − rate x). Where the
+    rate is averaged out, the part is the log of a negative binomial; its slope is that of a change of all events."""
 
     rate: np.ndarray  # (k, d)
     events: np.ndarray  # (k, d), shape of the Gamma posterior of the rate
     times: bool  # whether cells are waiting times
+    averaged: np.ndarray | None = None  # (k, d), rate of the Gamma posterior that is averaged over
 
     @classmethod
-    def of(cls, rate: np.ndarray, events: np.ndarray, times: bool) -> LogRates:
+    def of(cls, rate: np.ndarray, events: np.ndarray, times: bool, averaged: np.ndarray | None = None) -> LogRates:
         d = rate.shape[1]
         no = np.zeros(d, dtype=bool)
-        return cls(np.arange(d), np.arange(d), no, no, rate, np.broadcast_to(events, rate.shape), times)
+        return cls(np.arange(d), np.arange(d), no, no, rate, np.broadcast_to(events, rate.shape), times, averaged)
 
     def slopes(self, x: Any, c: int) -> np.ndarray:
+        if self.averaged is None:
+            return self._distance(x, c)
+        cells, rows = np.asarray(x.dense(), dtype=np.float64).T, self.averaged[c][:, None]
+        events = self.rate[c][:, None] * rows
+        slope = events * (digamma(events + cells) - digamma(events) - np.log1p(1.0 / rows))
+        return np.where(np.isnan(slope), 0.0, np.clip(slope, -MOST, MOST))
+
+    def _distance(self, x: Any, c: int) -> np.ndarray:
+        """Slopes under the rate itself, (d, n): relative changes of the rate, times the events."""
         cells, rate = np.asarray(x.dense(), dtype=np.float64).T, self.rate[c][:, None]
         slope = 1.0 - rate * cells if self.times else cells - rate
         return np.where(np.isnan(slope), 0.0, np.clip(slope, -MOST, MOST))
 
     def influence(self, x: Any, c: int) -> np.ndarray:
         events = self.events[c]
-        return self.slopes(x, c).T * np.where(events > 0, 1.0 / np.maximum(events, TINY), 0.0)
+        return self._distance(x, c).T * np.where(events > 0, 1.0 / np.maximum(events, TINY), 0.0)
 
     def variance(self, c: int) -> np.ndarray:
         return trigamma(self.events[c])
@@ -349,7 +361,7 @@ class JoinedSensitivity(Sensitivity):
         moved = [np.where(a >= 0, a + at, -1) for a, at in zip(each, start, strict=False)]
         return np.concatenate([np.zeros((0, x.n), dtype=np.int64), *moved])
 
-    @property
+    @cached_property
     def coded_columns(self) -> np.ndarray:
         start = np.cumsum([0, *(len(one.columns) for one in self.parts)])
         each = [one.coded_columns + at for one, at in zip(self.parts, start, strict=False)]

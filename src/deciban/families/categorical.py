@@ -33,7 +33,7 @@ from deciban.estimation.dirichlet import (
 )
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors, Quotients
-from deciban.estimation.leave_one_out import class_weight, set_own
+from deciban.estimation.leave_one_out import cached_plan, class_weight, set_own
 from deciban.estimation.left_out import LeftOut, PartsLeft, not_counted
 from deciban.estimation.linear import LinearScores, Term, zero_probabilities
 from deciban.estimation.parameters import Parameter, log_slope
@@ -142,7 +142,7 @@ class Categorical(Family):
         return replace(self, alpha=self.pseudo_counts(t)) if isinstance(self.alpha, str) else self  # type: ignore[arg-type]
 
     def parts_without(self, t: Crosstab, p: Params, out: LeftOut, x: Codes) -> PartsLeft:
-        rows, cells, alpha = np.asarray(out.x.values), np.asarray(x.values), self.pseudo_counts(t)
+        rows, cells, alpha = np.asarray(out.x.values), np.asarray(x.values), cached_plan(self, t, self.pseudo_counts)
         there = (rows >= 0) & (rows < t.levels)
         key, lost, lone = np.where(there, t.offset[:-1] + rows, -1), None, None
         if out.prunes:

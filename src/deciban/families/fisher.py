@@ -28,11 +28,12 @@ from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.errors import DataError
 from deciban.estimation.family import Family
+from deciban.estimation.leave_one_out import cached_plan
 from deciban.estimation.linear import LinearScores
 from deciban.estimation.parameters import Parameter
 from deciban.gaussian.covariance import Covariance, DenseCovariance, class_covariances
 from deciban.gaussian.joint import ClassGaussian, by_pattern, draw, mixed
-from deciban.gaussian.leave_one_out import PairsLeft, cached_plan
+from deciban.gaussian.leave_one_out import PairsLeft
 from deciban.ops.packed import Packed
 from deciban.tallies import RowScatter, Scatter
 

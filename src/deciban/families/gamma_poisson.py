@@ -25,6 +25,7 @@ from deciban.errors import DataError
 from deciban.estimation.dependence import both_ways, gamma_evidence
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import blocks, log_factorials, remaining, set_own, weight
+from deciban.estimation.sensitivity import LogRates
 from deciban.tallies import Sums
 from deciban.tallies.basic import column, subtract
 
@@ -75,6 +76,10 @@ class GammaPoisson(Family):
             own = np.nansum(_terms(left + self.shape, seen, cells), axis=1)
             set_own(out, y, np.where(np.isnan(left).any(axis=1), np.nan, own), rows)
         return out
+
+    def sensitivity(self, t: Sums, p: Params) -> LogRates:
+        events = np.where(column(t.n) > 0, p.events, 0.0)
+        return LogRates.of(p.events / p.rows, events, times=False, averaged=p.rows)
 
     def evidence_by_column(self, t: Sums, p: Params | None) -> np.ndarray:
         """Evidences under the family's Gamma(shape, exposure) prior of each rate."""

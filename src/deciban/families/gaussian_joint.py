@@ -28,7 +28,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.estimation.family import Family
-from deciban.estimation.leave_one_out import moments_left, weight
+from deciban.estimation.leave_one_out import cached_plan, moments_left, weight
 from deciban.estimation.left_out import LeftOut
 from deciban.estimation.linear import LinearScores, quadratic_terms
 from deciban.estimation.parameters import Parameter
@@ -44,7 +44,7 @@ from deciban.gaussian.covariance import (
     shrink,
 )
 from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed, some_singular
-from deciban.gaussian.leave_one_out import Separate, Shared, Span, cached_plan
+from deciban.gaussian.leave_one_out import Separate, Shared, Span
 from deciban.tallies import Quartic, RowScatter, Scatter
 from deciban.tallies.basic import RoundedMoments
 

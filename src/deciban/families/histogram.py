@@ -251,7 +251,11 @@ class Histogram(Family):
         return out
 
     def loglik(self, p: Params, x: Reals) -> np.ndarray:
-        return ops.lookup(Codes(p.codes(x)), p.offset, p.packed, np.zeros(p.packed.k))
+        return self._loglik(p, p.codes(x))
+
+    @staticmethod
+    def _loglik(p: Params, codes: np.ndarray) -> np.ndarray:
+        return ops.lookup(Codes(codes), p.offset, p.packed, np.zeros(p.packed.k))
 
     def parts(self, p: Params, x: Reals) -> np.ndarray:
         codes = p.codes(x)
@@ -277,8 +281,9 @@ class Histogram(Family):
     def leave_one_out(self, t: GridCounts, x: Reals, y, w, p: Params | None = None) -> np.ndarray:
         """Cuts and alpha stay; the row is taken out of the counts."""
         p = self.estimate(t) if p is None else p
-        out = self.loglik(p, x)
-        out[np.arange(x.n), y] = own_held_out(p.counts, p.offset, p.alpha, p.codes(x), y, w, p.kept)
+        codes = p.codes(x)
+        out = self._loglik(p, codes)
+        out[np.arange(x.n), y] = own_held_out(p.counts, p.offset, p.alpha, codes, y, w, p.kept)
         if t is not None:
             ends = [cell_borders(keys[[0, -1]]) if len(keys) else ([-np.inf], [np.inf]) for keys in t.keys]
             low, high = np.array([one[0][0] for one in ends]), np.array([one[1][-1] for one in ends])

@@ -29,6 +29,7 @@ from deciban.estimation.dependence import both_ways
 from deciban.estimation.family import Family
 from deciban.estimation.leave_one_out import (
     blocks,
+    cached_plan,
     moments_left,
     moments_without,
     not_in_sums,
@@ -40,7 +41,7 @@ from deciban.estimation.leave_one_out import (
 from deciban.estimation.left_out import LeftOut, PartsLeft
 from deciban.estimation.sensitivity import JoinedSensitivity, LocationScale
 from deciban.gaussian import columns as normals
-from deciban.gaussian.leave_one_out import DEEP, GivenPrior, cached_plan, students
+from deciban.gaussian.leave_one_out import DEEP, GivenPrior, students
 from deciban.ops import leave_one_out
 from deciban.ops.spec import Students
 from deciban.tallies import Moments

@@ -47,11 +47,9 @@ The prior comes from all rows, so that each row changes every class; the constan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
-from weakref import ref
 
 import numpy as np
 from numpy import linalg
@@ -266,6 +264,11 @@ class Separate:
         whole = np.maximum((1 - blend) * free + blend * free.sum(), 1e-300)
         return cls(t.mean, t.n, free, blend, bound, DowndateBatch.of(a, whole, shrinkage, ridge))
 
+    @classmethod
+    def around(cls, t: Scatter, prior: np.ndarray, rows: float) -> Separate:
+        """Covariances (S_c + rows · prior) / (n_c + rows); the prior (d, d) stays as rows are left out."""
+        return cls(t.mean, t.n, t.n, 0.0, 0.0, DowndateBatch.of(t.scatter + rows * prior, t.n + rows, 0.0))
+
     def scores(self, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """Log densities (n, k) up to a constant, of each row without itself."""
         if (self.free <= 0).any() or not (self.stack.least > max(self.bound, SAFE)).all():
@@ -347,6 +350,11 @@ class Shared:
     @classmethod
     def of(cls, t: Scatter, free: np.ndarray, shrinkage=0.0, mix=None, bound=0.0) -> Shared:
         return cls(t, free, mix, bound, cls._stack(t, free, mix, shrinkage))
+
+    @classmethod
+    def around(cls, t: Scatter, scatter: np.ndarray) -> Shared:
+        """Of a pooled scatter (d, d) that is more than that of the rows; the difference stays as rows are left out."""
+        return cls(t, t.n, None, 0.0, DowndateBatch.of(scatter[None], t.n.sum(keepdims=True), 0.0))
 
     @staticmethod
     def _stack(t: Scatter, free: np.ndarray, mix: np.ndarray | None, shrinkage: float) -> DowndateBatch:
@@ -486,27 +494,6 @@ class Held:
         least = np.minimum(1.0 - before * f * f + before * now * near**2 / (1.0 + now * far**2), 1.0)
         most = self.size[0] ** 2 + now * (self.reach[rows.a] + move) ** 2
         return least * self.size[-1] ** 2 * lever > 4.0 * self.span.tol**2 * most
-
-
-_plans: dict[tuple[int, int], tuple[Any, Any, Any]] = {}  # (family, tally, what was made of them), by weak reference
-MOST_PLANS = 256  # more than most tables have columns: a table of numbers has a tally for each
-
-
-def cached_plan(family: Any, t: Any, make: Callable[[Any], Any]) -> Any:
-    """make(t), once for all chunks of rows that the same family is asked about with the same tally."""
-    key = id(family), id(t)
-    found = _plans.get(key)
-    if found is not None and found[0]() is family and found[1]() is t:
-        return found[2]
-    made = make(t)
-    if len(_plans) >= MOST_PLANS:
-        _plans.clear()
-    _plans[key] = ref(family), ref(t, partial(_forget_plan, key)), made
-    return made
-
-
-def _forget_plan(key: tuple[int, int], _: Any, plans: dict = _plans) -> None:  # holds the plans: at exit names go first
-    plans.pop(key, None)
 
 
 SAFE_PAIR = 1e-6  # and of the variances along a direction, which are differences

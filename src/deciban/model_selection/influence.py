@@ -323,12 +323,13 @@ def influence(
     if groups is None:
         names, at, many = None, np.arange(n), n
     else:
-        names, at = label_codes(np.asarray(groups, dtype=object) if isinstance(groups, list) else np.asarray(groups))
+        groups = np.asarray(groups, dtype=object) if isinstance(groups, list) else np.asarray(groups)
+        if len(groups) != n:
+            raise DataError(f"X has {n} rows and `groups` {len(groups)}\n\nhint: give the group of each row")
+        if lost := frames.missing_rows(groups):
+            raise DataError(f"row {lost[0]} has no group\n\nhint: give such rows a group of their own")
+        names, at = label_codes(groups)
         many = len(names)
-        if len(at) != n:
-            raise DataError(f"X has {n} rows and `groups` {len(at)}\n\nhint: give the group of each row")
-        if (at < 0).any():
-            raise DataError(f"row {int((at < 0).argmax())} has no group\n\nhint: give such rows a group of their own")
     found = model._proba_without(rows, at, many, query, second_stage)
     before, after = np.exp(found.log_proba), np.exp(found.without)
     loss = None

@@ -29,9 +29,9 @@ The rank of a row is by P(label wrong) = 1 − P(true = given | x, given). Their
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ from deciban.engines import threads
 from deciban.errors import DataError, DecibanError, NotAdditiveError
 from deciban.estimation.family import Family
 from deciban.families.gaussian_joint import GaussianJoint
+from deciban.gaussian.leave_one_out import Separate, Shared
 from deciban.model_selection.cross_validation import cross_validate
 from deciban.models import feature_weights
 from deciban.models.feature_evidence import MOST, DenseEvidence
@@ -68,7 +69,8 @@ from deciban.tallies import RowScatter
 SAMPLE, LEAST_SAMPLE = 5_000, 1_000  # rows by which models are weighted; fewer where there are many classes
 CELLS = 20_000  # rows × classes of them, at most
 SPAN = 1 << 20  # cells of a span of rows, at least
-TOLERANCE, STEPS = 1e-4, 50
+BLOCK = 1 << 16  # and where they are gone through several times
+TOLERANCE, STEPS = 1e-3, 50
 MANY = 2_000  # rows from which on numbers are histograms: there is no need to choose densities
 RARE = 3  # rows of a level that discriminants use
 RIDGE = 4.0  # rows of the prior of discriminants, in which a column has its variance, an indicator 1, and nothing else
@@ -251,19 +253,21 @@ def find_label_errors(
 
 # the models
 
+Evidence = Callable[[Any], np.ndarray]  # of some rows (m indices, or all as a slice), (m, k)
+
 
 def evidence_of_models(
     X: Any, y: np.ndarray, w: np.ndarray | None, k: int, model: Any, columns: Sequence[Column] | None
-) -> dict[str, np.ndarray]:
-    """Name of a model → log P(x | c) of each row without the row, less that of its best class, (n, k)."""
+) -> dict[str, Evidence]:
+    """Name of a model → log P(x | c) of rows, each without the row, less that of its best class."""
     if model is not None:
-        return {type(model).__name__: _of_classifier(clone(model), X, y, w)}
+        return {type(model).__name__: _of_classifier(clone(model), X, y, w).__getitem__}
     if is_texts(X):
-        return {"TextClassifier": _of_classifier(TextClassifier(), list(X), y, w)}
+        return {"TextClassifier": _of_classifier(TextClassifier(), list(X), y, w).__getitem__}
     if sparse.issparse(X):
         if X.nnz and X.data.min() < 0:
             raise DataError("sparse X has numbers below 0\n\nhint: give `model`, such as LogisticRegression()")
-        return {"MultinomialNB": _of_classifier(MultinomialNB(), X.tocsr(), y, w)}
+        return {"MultinomialNB": _of_classifier(MultinomialNB(), X.tocsr(), y, w).__getitem__}
     used = columns_of_use(frames.columns(X)) if columns is None else list(columns)
     if not used or k < 2:
         return {}
@@ -288,30 +292,38 @@ def is_texts(X: Any) -> bool:
     return np.ndim(X) == 1 and is_texts(np.asarray(X, dtype=object).tolist())
 
 
-def _of_naive_bayes(columns: list[Column], y: np.ndarray, w: np.ndarray | None, k: int) -> np.ndarray:
+def _of_naive_bayes(columns: list[Column], y: np.ndarray, w: np.ndarray | None, k: int) -> Evidence:
     """Of naive Bayes, as `MixedNB` has it."""
     schema = schema_of("histogram" if len(y) >= MANY else "auto", "auto", 0.0, "ignore", "ignore", columns)
     x, _ = schema.read(columns, len(y), learning=True)
-    family, rows = product_of(None, None, schema, Known()), Table(x, y, w, k, schema)
-    return _left_out(family, _tally(family, rows), rows)
+    family: Family = product_of(None, None, schema, Known())
+    rows = Table(x, y, w, k, schema)
+    tally = _tally(family, rows)
+    with np.errstate(all="ignore"):
+        params = family.estimate(tally)
+    return partial(_left_out, rows, lambda part: family.leave_one_out(tally, part.x, part.y, part.w, params))
 
 
-def _of_discriminants(columns: list[Column], y: np.ndarray, w: np.ndarray | None, k: int) -> dict[str, np.ndarray]:
-    """Of linear discriminants, and of discriminants with covariances by class where most columns are numbers."""
+def _of_discriminants(columns: list[Column], y: np.ndarray, w: np.ndarray | None, k: int) -> dict[str, Evidence]:
+    """Of linear discriminants, and of discriminants with covariances by class where most columns are numbers. Rows of a
+    prior keep covariances regular; the part that all classes share of those by class stays while rows are left out."""
     cells, numbers = _coded(columns, y, w)
     rows, d = Table(Reals(cells), y, w, k), cells.shape[1]
-    out: dict[str, np.ndarray] = {}
     if d == 0 or (work := (rows.n + 10 * d) * d**2) > WORK:
-        return out
-    linear = GaussianJoint(1.0)
-    tally = _tally(linear, rows)
-    variance = float(np.trace(tally.scatter.sum(axis=0))) / (d * tally.n.sum())
-    ridge = RIDGE / (RIDGE + variance * tally.n.sum()) if variance > 0 else 0.5
-    out["LinearDiscriminantAnalysis"] = _left_out(replace(linear, shrinkage=ridge), tally, rows)
-    if 2 * numbers >= d and work * k <= WORK:
-        own = GaussianJoint(BLEND, max(ridge, LEAST_RIDGE))
-        out["RegularizedDiscriminantAnalysis"] = _left_out(own, _tally(own, rows), rows)
-    return out
+        return {}
+    own = 2 * numbers >= d and work * k <= WORK
+    tally = _tally(GaussianJoint(0.0 if own else 1.0), rows)
+    total = tally.n.sum()
+    common = tally.scatter.sum(axis=0) + RIDGE * np.eye(d)
+    models: dict[str, Shared | Separate] = {"LinearDiscriminantAnalysis": Shared.around(tally, common)}
+    if own:
+        common = common / total + LEAST_RIDGE * np.trace(common) / (d * total) * np.eye(d)
+        models["RegularizedDiscriminantAnalysis"] = Separate.around(tally, common, BLEND / (1 - BLEND) * total)
+    return {name: partial(_left_out, rows, partial(_scores_by, model)) for name, model in models.items()}
+
+
+def _scores_by(model: Shared | Separate, rows: Table) -> np.ndarray:
+    return model.scores(rows.x, rows.y, rows.w)  # type: ignore[arg-type]
 
 
 def _coded(columns: list[Column], y: np.ndarray, w: np.ndarray | None) -> tuple[np.ndarray, int]:
@@ -355,16 +367,16 @@ def _tally(family: Family, rows: Table) -> Any:
     return out.dense() if isinstance(out, RowScatter) else out
 
 
-def _left_out(family: Family, tally: Any, rows: Table) -> np.ndarray:
-    """Log likelihoods (n, k) of each row without the row; a row that has no closed form is no evidence."""
-    with np.errstate(all="ignore"):
-        params = family.estimate(tally)
+def _left_out(rows: Table, scores: Callable[[Table], np.ndarray], at: Any) -> np.ndarray:
+    """Scores (m, k) of some rows without each; a row that has no closed form is no evidence."""
+    some = rows if isinstance(at, slice) else rows.take(at)
 
-        def of(span: tuple[int, int]) -> np.ndarray:
-            part = rows.rows(*span)
-            return _clipped(family.leave_one_out(tally, part.x, part.y, part.w, params))
+    def of(span: tuple[int, int]) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return _clipped(scores(some.rows(*span)))
 
-        return np.concatenate(list(threads.map_ordered(borders(rows.n, rows.x.cells, SPAN), of)))
+    spans = borders(some.n, some.n * max(some.d, some.k), SPAN)
+    return of(spans[0]) if len(spans) == 1 else np.concatenate(list(threads.map_ordered(spans, of)))
 
 
 def _clipped(logs: np.ndarray) -> np.ndarray:
@@ -405,17 +417,18 @@ class GivenEvidence:
 
 
 def pooled(
-    evidence: dict[str, np.ndarray], X: Any, y: np.ndarray, w: np.ndarray | None, count: np.ndarray
+    evidence: dict[str, Evidence], X: Any, y: np.ndarray, w: np.ndarray | None, count: np.ndarray
 ) -> tuple[np.ndarray, dict[str, float]]:
     """(log P(given label = c | x) of each row (n, k), the weights of the models that are used)."""
     prior = np.maximum(decision.log_prior(count), -MOST)  # a class without weight stays possible
     most = max(LEAST_SAMPLE, min(SAMPLE, CELLS // len(count)))
     at = slice(None) if len(y) <= most else _sample(X, y, most)
     mass = np.ones(len(y[at])) if w is None else w[at]
-    weights, bias = _weights({name: own[at] for name, own in evidence.items()}, y[at], mass, prior)
+    sampled = {name: of(at) for name, of in evidence.items()}
+    weights, bias = _weights(sampled, y[at], mass, prior)
     scores = np.tile(prior + bias, (len(y), 1))
     for name, weight in weights.items():
-        scores += weight * evidence[name]
+        scores += weight * (sampled if len(y) <= most else {name: evidence[name](slice(None))})[name]
     return ops.posterior(scores, logs=True), weights
 
 
@@ -431,18 +444,22 @@ def _weights(
 ) -> tuple[dict[str, float], np.ndarray]:
     """(weights above 0, biases (k,)) of the largest conditional likelihood. Models are left out until none has a
     weight below 0."""
+    start: np.ndarray | None = None
     while evidence:
         m = len(evidence)
-        parts = np.stack(list(evidence.values()), axis=2) / m  # their mean is what weights are shrunk to
+        parts = np.stack(list(evidence.values())).transpose(1, 2, 0) / m  # their mean is what weights are shrunk to
         rows = WeightedRows(DenseEvidence(GivenEvidence(parts), None, True), y, w)  # type: ignore[arg-type]
         objective = feature_weights.problem([rows], prior, m, pairs=0)
         with threads.one_blas_thread():
-            found = solve(Newton(), objective, feature_weights.fit_temperature(objective), TOLERANCE, STEPS)
+            start = feature_weights.fit_temperature(objective) if start is None else start
+            found = solve(Newton(), objective, start, TOLERANCE, STEPS)
         change, bias = objective.layout.weights_and_biases(found.w)
         weights = dict(zip(evidence, ((1.0 + change[0]) / m).tolist(), strict=True))
         if all(weight > 0 for weight in weights.values()):
             return weights, bias
-        evidence = {name: own for name, own in evidence.items() if weights[name] > 0}
+        weights = {name: weight for name, weight in weights.items() if weight > 0}
+        evidence = {name: evidence[name] for name in weights}
+        start = np.concatenate([[0.0], np.array([*weights.values()]) * len(weights) - 1.0, bias])
     return {}, np.zeros(len(prior))
 
 
@@ -487,13 +504,21 @@ def noise_of_labels(log_p: np.ndarray, y: np.ndarray, w: np.ndarray | None = Non
 
 def _posterior_of_errors(log_p: np.ndarray, y: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(probability that the label is wrong, the most probable true class) of each row."""
-    p = np.exp(log_p)
-    true = np.maximum(p @ np.linalg.inv(noise), LEFT * p + TINY)
-    true *= noise.T[y]
-    rows = np.arange(len(y))
-    own, total = true[rows, y], true.sum(axis=1)
-    wrong, most = (total - own) / total, true.argmax(axis=1)
-    again = np.flatnonzero((wrong > LIKELY) & (most == y))  # the given class is the first of several
-    true[again, y[again]] = 0.0
-    most[again] = true[again].argmax(axis=1)
-    return wrong, most
+    inverse, given = np.linalg.inv(noise), np.ascontiguousarray(noise.T)
+
+    def of(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        p, own_class = np.exp(log_p[slice(*span)]), y[slice(*span)]
+        true = p @ inverse
+        p *= LEFT
+        p += TINY
+        np.maximum(true, p, out=true)
+        true *= given.take(own_class, axis=0)
+        rows, total = np.arange(len(p)), true.sum(axis=1)
+        wrong, most = (total - true[rows, own_class]) / total, own_class.copy()
+        doubtful = np.flatnonzero(wrong > LIKELY)  # another class has at least half of the rest
+        true[doubtful, own_class[doubtful]] = 0.0
+        most[doubtful] = true[doubtful].argmax(axis=1)
+        return wrong, most
+
+    found = list(threads.map_ordered(borders(len(y), log_p.size, BLOCK), of))
+    return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])

@@ -32,6 +32,7 @@ from scipy.sparse import csr_array
 
 from deciban.data.blocks import Block, Codes, Mixed, Reals, Table
 from deciban.display import option
+from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.estimation.sensitivity import Sensitivity, trigamma
 from deciban.explain.error_bars import Errors, Variances
@@ -121,16 +122,23 @@ class RowInfluences:
     sensitivity: Sensitivity
     rows: Table | None
     n: np.ndarray  # (k,), weights of the classes
-    cache: dict
+    known: dict[int, ClassCovariance]
+    columns: dict[int, ColumnVariances]
 
     @classmethod
     def of(cls, sensitivity: Sensitivity, rows: Table | None, n: np.ndarray) -> RowInfluences:
-        return cls(sensitivity, rows, n, {})
+        return cls(sensitivity, rows, n, {}, {})
 
     def of_class(self, c: int) -> ClassCovariance:
-        if c not in self.cache:
-            self.cache[c] = self._of_class(c)
-        return self.cache[c]
+        if c not in self.known:
+            self.known[c] = self._of_class(c)
+        return self.known[c]
+
+    def by_column(self, c: int, place: np.ndarray, d: int) -> ColumnVariances:
+        """What gives the variances of the parts of class c in d columns; the places of parameters never change."""
+        if c not in self.columns:
+            self.columns[c] = self.of_class(c).by_column(place, d)
+        return self.columns[c]
 
     def _of_class(self, c: int) -> ClassCovariance:
         s, p = self.sensitivity, len(self.sensitivity.owner)
@@ -339,21 +347,19 @@ class InfluenceErrors(Errors):
     def variances(self, at: np.ndarray, coef: np.ndarray) -> Variances:
         d = int(self.shown.max(initial=-1)) + 1
         columns, total = np.zeros((len(at), d)), np.zeros(len(at))
-        plans: dict[int, ColumnVariances] = {}
-        for rows, c, slope in self._slopes(at, coef):
-            own = self.covariances.of_class(c)
-            if c not in plans:
-                plans[c] = own.by_column(self._place, d)
-            total[rows] += own.total(slope)
-            columns[rows] += plans[c](slope)
+        with threads.one_blas_thread():
+            for rows, c, slope in self._slopes(at, coef):
+                total[rows] += self.covariances.of_class(c).total(slope)
+                columns[rows] += self.covariances.by_column(c, self._place, d)(slope)
         prior = coef**2 @ self.prior
         return Variances(prior, columns, np.maximum(total, 0.0) + prior)
 
     def totals(self, at: np.ndarray, coef: np.ndarray) -> np.ndarray:
         total = np.zeros(coef.shape[:2])
-        for t in range(coef.shape[1]):
-            for rows, c, slope in self._slopes(at, coef[:, t]):
-                total[rows, t] += self.covariances.of_class(c).total(slope)
+        with threads.one_blas_thread():
+            for t in range(coef.shape[1]):
+                for rows, c, slope in self._slopes(at, coef[:, t]):
+                    total[rows, t] += self.covariances.of_class(c).total(slope)
         return np.maximum(total, 0.0) + coef**2 @ self.prior
 
     @cached_property

@@ -350,8 +350,16 @@ def hessian_of(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) 
     expected = parts * p[:, :, None]
     mean = np.hstack([expected.reshape(n, k * d) if by_class else expected.sum(axis=1), p])
     out = -(mean.T * w) @ mean
+    if not by_class:
+        expected *= w[:, None, None]
+        edge, bias = expected.sum(axis=0), np.arange(len(out) - k, len(out))
+        out[:d, :d] += expected.reshape(n * k, d).T @ parts.reshape(n * k, d)
+        out[:d, bias] += edge.T
+        out[bias, :d] += edge
+        out[bias, bias] += mass.sum(axis=0)
+        return out
     for c in range(k):
-        at, bias = slice(c * d, (c + 1) * d) if by_class else slice(0, d), len(out) - k + c
+        at, bias = slice(c * d, (c + 1) * d), len(out) - k + c
         turned = parts[:, c].T * mass[:, c]
         out[at, at] += turned @ parts[:, c]
         edge = turned.sum(axis=1)

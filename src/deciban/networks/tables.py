@@ -260,17 +260,40 @@ def log_shares_without(
     >>> np.exp(log_shares_without(tables, 1.0, (0.0,), 0, [], np.array([0]), [], one)).round(3).tolist()
     [[0.833, 0.4]]
     """
+    found = [(rows == cell, rows >= 0)]  # by depth: which rows are in the count, and in its sum
+    for depth in range(1, len(tables) - 1):
+        alike = conditions[depth - 1] == given[depth - 1]
+        found.append((found[-1][0] & alike, found[-1][1] & alike))
+    if out.row_part is not None or out.w is not None:
+        return _log_shares_without(tables, alpha, strengths, cell, given, found, out)
+    kind = out.y.astype(np.int64)  # rows of weight 1 that are in the same counts are alike
+    for here, seen in found:
+        kind = 4 * kind + here + 2 * seen
+    first = np.zeros(kind.max(initial=-1) + 1, dtype=np.intp)
+    first[kind] = np.arange(len(kind))
+    kinds = np.flatnonzero(np.bincount(kind))
+    some = LeftOut.of(None, out.y[first[kinds]], None, None)
+    each = [(here[first[kinds]], seen[first[kinds]]) for here, seen in found]
+    place = np.zeros(len(first), dtype=np.intp)
+    place[kinds] = np.arange(len(kinds))
+    return _log_shares_without(tables, alpha, strengths, cell, given, each, some)[place[kind]]
+
+
+def _log_shares_without(
+    tables: Sequence[np.ndarray],
+    alpha: Alpha,
+    strengths: Sequence[float],
+    cell: int,
+    given: Sequence[int],
+    found: Sequence[tuple[np.ndarray, np.ndarray]],
+    out: LeftOut,
+) -> np.ndarray:
+    """The same, with the rows (m,) that are in the count of the cell and in its sum, at each depth."""
     levels, k = max(tables[0].shape[-1], 1), tables[1].shape[0]
-    here, seen = out.sums(rows == cell), out.sums(rows >= 0)
-    steps = [
-        (subtract(tables[0][cell], out.by_group(here)), subtract(tables[0].sum(), out.by_group(seen))),
-    ]
-    steps = [(count[:, None], whole[:, None]) for count, whole in steps]
-    alike = np.ones(len(rows), dtype=bool)
-    for depth, table in enumerate(tables[1:]):
-        if depth:
-            alike = alike & (conditions[depth - 1] == given[depth - 1])
-            here, seen = out.sums(alike & (rows == cell)), out.sums(alike & (rows >= 0))
+    sums = [(out.sums(here), out.sums(seen)) for here, seen in found]
+    here, seen = (out.by_group(own)[:, None] for own in sums[0])
+    steps = [(subtract(tables[0][cell], here), subtract(tables[0].sum(), seen))]
+    for depth, (table, (here, seen)) in enumerate(zip(tables[1:], sums, strict=True)):
         at: tuple = (slice(None), *given[:depth])
         count = np.repeat(table[(*at, cell)][None], out.groups, axis=0)
         whole = np.repeat(table[at].sum(axis=-1)[None], out.groups, axis=0)

@@ -24,7 +24,8 @@ from deciban.tallies import GridCounts, Sums
 from deciban.tallies.exact_tables import ExactTable, adds_whole, distinct, few_bits, in_columns, placed
 
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
-FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart
+FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart,
+SAMPLE, REPEATED = 256, 4  # unless a sample of this many keys has each of them this often
 PARTS = 16  # runs of columns that are counted at once, at most
 MOST = 1 << 31  # rows that are gathered before they are written down: a counter holds no more
 
@@ -34,19 +35,19 @@ def shared(x: Reals, y, w, k: int, each: Callable = map) -> Shared:
     is `map`, or does it in threads: many rows are counted by it."""
     if ops.core() is None:
         return spec.shared(x, y, w, k)
-    cells, others = _pass(x, y, w, k, each)
+    cells, others = _cells_and_others(x, y, w, k, each)
     whole, wrong = _whole(x, y, w, k, others["count"]), dict[str, ExactTable](others)
     if w is not None:
         wrong |= {s: ops.sums(spec.outside_of(x, s), y, w, k).sums for s, own in others.items() if own.any()}
     return Shared(ops.moments(x, y, w, k), ops.moments(ops.logs(x), y, w, k), whole, cells, wrong)
 
 
-def cells(x: Reals, y, w, k: int, each: Callable = map) -> GridCounts:
-    """Counts on a grid that does not depend on the data; `each` as in `shared`."""
-    return spec.cells(x, y, w, k) if ops.core() is None else _pass(x, y, w, k, each)[0]
+def cells(x: Reals, y, w, k: int) -> GridCounts:
+    """Counts on a grid that does not depend on the data."""
+    return spec.cells(x, y, w, k) if ops.core() is None else _cells_and_others(x, y, w, k)[0]
 
 
-def _pass(x: Reals, y, w, k: int, each: Callable) -> tuple[GridCounts, dict[str, np.ndarray]]:
+def _cells_and_others(x: Reals, y, w, k: int, each: Callable = map) -> tuple[GridCounts, dict[str, np.ndarray]]:
     """(counts on a grid, numbers of rows whose cells are outside of a support (k, d), by support)"""
     tables, keys, start = np.empty((2, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
     infinite = ops.core().grid_keys(x.held, y, tables, keys, start)
@@ -76,7 +77,7 @@ def _whole(x: Reals, y, w, k: int, others: np.ndarray) -> Sums:
 def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:
     """What is known, and some rows, of each column and class."""
     core = ops.core()
-    if core is None or sum(some.keys.shape[1] for some in rows) < FEW * known.k:
+    if core is None or (sum(some.keys.shape[1] for some in rows) < FEW * known.k and not _repeats(rows)):
         return spec.counted(known, rows)
     start = known if _is_whole(known) and not _weighed(rows) else GridCounts.none(known.k, known.d)
     plain = [some for some in rows if some.w is None]
@@ -86,6 +87,13 @@ def counted(known: GridCounts, rows: Sequence[Rows]) -> GridCounts:
             nothing = GridCounts.none(known.k, known.d)
             out = out + _cells(nothing, core.count_weighed(*_lines(nothing), *_lists([replace(some, w=part)])))
     return out if start is known else known + out
+
+
+def _repeats(rows: Sequence[Rows]) -> bool:
+    """Whether most keys of the rows are there several times."""
+    keys = max((some.keys for some in rows), key=lambda own: own.shape[1], default=np.zeros((0, 0)))
+    some = np.sort(keys[:, :: max(1, keys.shape[1] // SAMPLE)], axis=1)
+    return some.size > 0 and some.size >= REPEATED * (len(some) + int((some[:, 1:] != some[:, :-1]).sum()))
 
 
 def _is_whole(known: GridCounts) -> bool:

@@ -71,8 +71,7 @@ def draw(
     ax.tick_params(axis="y", length=0)
     ax.spines[["left"]].set_visible(False)
     how = "" if exact else " (approximate)"
-    title = (
-        f"P({truncate(label, 24)} | query) = {proba:.3g}; the {len(names)} of {many:,} {kind}s that move it most{how}"
-    )
+    which = f"all {many:,} {kind}s" if len(names) == many else f"the {len(names)} of {many:,} {kind}s that move it most"
+    title = f"P({truncate(label, 24)} | query) = {proba:.3g}; {which}{how}"
     style.set_labels(ax, title, f"change of P({truncate(label, 24)} | query) without the {kind}", "")
     return ax

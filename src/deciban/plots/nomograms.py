@@ -351,7 +351,7 @@ def _free(taken: dict, tier: int, at: float, label: str, points: float, size: fl
 
 
 SMALL = 8  # points of a tick's label
-WHISKERS = 3  # lines of intervals under a scale
+WHISKER = 0.3  # height of a line of intervals under a scale
 LINE = 0.165  # inches of a line of such labels
 TOTAL = 35.0  # decibans that the ruler of totals reaches to: 0.0003 … 0.9997
 
@@ -425,6 +425,33 @@ def nomogram(
     return _Nomogram(some, whole, limit, ax).draw(type(model).__name__)
 
 
+@dataclass(frozen=True)
+class Whiskers:
+    """Intervals of the values of a scale, each in the first line that has room."""
+
+    bars: list[tuple[float, float, int]]  # place, half the width, line from 1 on
+
+    @classmethod
+    def of(cls, scale: Scale, placed: list[Placed], limit: float, gap: float) -> Whiskers:
+        bars: list[tuple[float, float, int]] = []
+        ends: list[float] = []  # of each line
+        for p in sorted((p for p in placed if p.label), key=lambda p: p.at):
+            i = int(np.argmin(np.abs(np.clip(scale.decibans, -limit, limit) - p.at)))
+            half = 0.0 if scale.halves is None else float(scale.halves[i])
+            if not np.isfinite(scale.decibans[i]) or half <= 0:
+                continue
+            line = next((n for n, end in enumerate(ends) if end + gap < p.at - half), len(ends))
+            ends[line:] = [p.at + half, *ends[line + 1 :]]
+            bars.append((p.at, half, line + 1))
+        return cls(bars)
+
+    @property
+    def room(self) -> float:
+        """The height of all lines."""
+        lines = max((line for _, _, line in self.bars), default=0)
+        return WHISKER * lines + 0.2 if lines else 0.0
+
+
 class _Nomogram:
     """The drawing, from top to bottom; y counts lines of labels downwards, x is decibans."""
 
@@ -435,12 +462,10 @@ class _Nomogram:
         self.shown, self.whole, self.limit = shown, whole, limit
         reach = [np.clip(scale.decibans, -limit, limit) for scale in shown.scales if len(scale.decibans)]
         most = max((np.ptp(ends) for ends in reach), default=0.0) / 2  # an interval may be wider than the scales
-        self.room = 0.0
         for scale in shown.scales:
             if scale.halves is not None and len(scale.decibans):
                 at, half = np.clip(scale.decibans, -limit, limit), np.minimum(scale.halves, most)
                 reach += [np.clip(at - half, -limit, limit), np.clip(at + half, -limit, limit)]
-                self.room = 0.3 * WHISKERS + 0.2
         ends = np.concatenate([*reach, [-1.0, 1.0]])
         pad = 0.03 * np.ptp(ends)
         self.low, self.high = float(ends.min() - pad), float(ends.max() + pad)
@@ -451,15 +476,15 @@ class _Nomogram:
     def draw(self, title: str) -> Any:
         plt = import_pyplot()
         rows = self._placed(self._width(plt))
-        heights = [1.6 + above + below + self.room for _, _, (above, below) in rows]
+        heights = [1.6 + above + below + lines.room for _, _, (above, below), lines in rows]
         if self.ax is None:
             _, self.ax = plt.subplots(figsize=(self.wide, LINE * (sum(heights) + 11.0) + 0.9), layout="constrained")
         self._ruler()
-        for scale, placed, (above, below) in rows:
+        for scale, placed, (above, below), lines in rows:
             self.y += 1.1 + above
             self._scale(scale, placed)
-            self._whiskers(scale, placed, below)
-            self.y += 0.5 + below + self.room
+            self._whiskers(lines, self.y + below * 0.95 + 0.15)
+            self.y += 0.5 + below + lines.room
         self._bottom()
         self._finish(title)
         return self.ax
@@ -474,7 +499,7 @@ class _Nomogram:
         self.wide = max(self.wide, 4.8 + name / 72)
         return self.wide * 72 - name - 24
 
-    def _placed(self, width: float) -> list[tuple[Scale, list[Placed], tuple[int, int]]]:
+    def _placed(self, width: float) -> list[tuple[Scale, list[Placed], tuple[int, int], Whiskers]]:
         for scale in self.shown.scales:  # names of levels may stick out
             for at, label in zip(np.clip(scale.decibans, -self.limit, self.limit), scale.labels or (), strict=False):
                 half = text_width(label, SMALL) / 2 / width * (self.high - self.low)
@@ -485,7 +510,8 @@ class _Nomogram:
             placed = place(scale, self.limit, self.scale_of, SMALL)
             above = max([p.tier for p in placed if p.label and p.tier > 0], default=0)
             below = -min([p.tier for p in placed if p.label and p.tier < 0], default=0)
-            out.append((scale, placed, (above, below)))
+            gap = 6.0 / self.scale_of
+            out.append((scale, placed, (above, below), Whiskers.of(scale, placed, self.limit, gap)))
         return out
 
     def _tick(self, x: float, label: str, tier: int, y: float, colour: str = TEXT_COLOUR) -> None:
@@ -540,20 +566,14 @@ class _Nomogram:
             if beyond.any():
                 self.ax.plot(edge, self.y, marker, ms=6, color=_side(edge), zorder=4, gid="beyond")
 
-    def _whiskers(self, scale: Scale, placed: list[Placed], below: int) -> None:
+    def _whiskers(self, lines: Whiskers, top: float) -> None:
         """The intervals of values that have a name or number, under the labels of the scale."""
-        if scale.halves is None:
-            return
-        for number, p in enumerate(sorted((p for p in placed if p.label), key=lambda p: p.at)):
-            i = int(np.argmin(np.abs(np.clip(scale.decibans, -self.limit, self.limit) - p.at)))
-            half, y = float(scale.halves[i]), self.y + below * 0.95 + 0.3 * (number % WHISKERS + 1) + 0.15
-            if not np.isfinite(scale.decibans[i]) or half <= 0:
-                continue
-            ends = np.array([p.at - half, p.at + half])
-            self.ax.plot(np.clip(ends, self.low, self.high), [y, y], color=_side(p.at), lw=0.8, gid="whisker")
+        for at, half, line in lines.bars:
+            ends, y = np.array([at - half, at + half]), top + WHISKER * line
+            self.ax.plot(np.clip(ends, self.low, self.high), [y, y], color=_side(at), lw=0.8, gid="whisker")
             inside = ends[(ends >= self.low) & (ends <= self.high)]  # an interval that continues has no mark at its end
-            self.ax.plot(inside, np.full(len(inside), y), "|", color=_side(p.at), ms=4.0)
-            self.ax.plot(p.at, y, "o", color=_side(p.at), ms=2.0)
+            self.ax.plot(inside, np.full(len(inside), y), "|", color=_side(at), ms=4.0)
+            self.ax.plot(at, y, "o", color=_side(at), ms=2.0)
 
     def _draw_ends(self, ends: list[Placed]) -> None:
         """The numbers at both ends of a short scale, the left one first."""

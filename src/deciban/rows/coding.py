@@ -123,9 +123,9 @@ class ColumnCode:
         return cls.of(used, replace(rule, filled=False), w)._filled(used, w, False)
 
     def _of_numbers(self, column: Column, rule: CodingRule) -> ColumnCode:
-        values = np.unique(number_cells(self, column, learning=True)[~column.missing]).astype(np.float64)
         if not rule.cells:
             return self
+        values = np.unique(number_cells(self, column, learning=True)[~column.missing]).astype(np.float64)
         if rule.cells > 2 and len(values) <= rule.cells:
             return replace(self, levels=tuple(column.as_levels().levels or ()))
         given = np.asarray(column.values, dtype=np.float64)[~column.missing]

@@ -57,10 +57,11 @@ def _reason_of_levels(found: list, given: int) -> str:
 def _reason_of_numbers(column: Column) -> str:
     """Why a numeric column is dropped: all its values are different whole numbers, and they are equally spaced or the
     column's name is that of a key. "" if it is kept."""
-    values = np.sort(np.asarray(column.values, dtype=np.float64)[~column.missing])
-    if len(values) <= FEW or (values != np.floor(values)).any():
+    missing = column.missing
+    values = np.asarray(column.values if not missing.any() else column.values[~missing], dtype=np.float64)
+    if len(values) <= FEW or np.ptp(values) < len(values) - 1 or (values != np.floor(values)).any():
         return ""
-    steps = np.diff(values)
+    steps = np.diff(np.sort(values))
     if steps.min() == 0:
         return ""
     if len(values) == len(column.values) and steps.min() == steps.max():

@@ -202,6 +202,10 @@ class DistinctRows(KeyedRows):
 
     def crosstab(self) -> Crosstab:
         """The counts of each column by itself."""
+        return self._crosstab
+
+    @cached_property
+    def _crosstab(self) -> Crosstab:
         tables = [self.counts([j]) for j in range(self.d)]
         return Crosstab(self.n, np.hstack(tables) if tables else np.zeros((self.k, 0)), self.levels)
 
