@@ -1,5 +1,7 @@
-"""The pages of the site: every page is listed, links between files resolve, tables are those of their sources. `make docs`
-builds the site and checks what is built."""
+"""The pages of the site: every page is listed, links between files resolve, tables are those of their sources.
+
+`make docs` checks what is built.
+"""
 
 import re
 
