@@ -12,7 +12,10 @@ DEPTHS = {"{": 1, r"\begin": 1, r"\left": 1, "}": -1, r"\end": -1, r"\right": -1
 
 
 def mathml(text: str, display: str) -> str:
-    return OPERATOR.sub(r'\1<mspace width="0.17em"/>', convert(text, display=display))
+    found = convert(text, display=display)
+    if unknown := re.search(r">(\\[A-Za-z]+)", found):
+        raise ValueError(f"latex2mathml does not know {unknown[1]} in {text}")
+    return OPERATOR.sub(r'\1<mspace width="0.17em"/>', found)
 
 
 def in_pieces(text: str) -> list[str]:
