@@ -37,10 +37,19 @@ TASKS = {  # what a new user looks for → the page, at most three clicks from t
 }
 FIRST = 5  # results among which the page is
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-OPTIONS = (
-    "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking --no-first-run "
-    "--disable-component-update --disable-sync --disable-quic --virtual-time-budget=20000 --dump-dom"
-).split()
+OPTIONS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--virtual-time-budget=20000",
+    "--dump-dom",
+]
 SKIPPED = ("search.html", "genindex.html", "_static/", "_modules/")
 
 

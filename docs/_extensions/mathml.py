@@ -4,8 +4,12 @@ import re
 
 from latex2mathml.converter import convert
 
-# a thin space between log, max and what they are of
-OPERATOR = re.compile(r"(<mi>(?:log|exp|max|min|det|var)</mi>)(?=<mi>|<mn>|<mfrac|<msub|<msup|<mrow>|<mover)")
+# a thin space between log, log with a base, max and what they are of
+OPERATOR = re.compile(
+    r"((?<!<msub>)<mi>(?:log|exp|max|min|det|var)</mi>|<msub><mi>log</mi><mn>\d+</mn></msub>)"
+    "(?=<mi>|<mn>|<mfrac|<msub|<msup|<mrow>|<mover)"
+)
+SIMILAR = ("<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>")  # `\\sim` as a relation, with space on either side
 ALIGNED = r"\begin{{aligned}}{}\end{{aligned}}"
 TOKEN = re.compile(r"\\(?:begin|end|left|right|q?quad)\b|\\.|[{}\n]")
 DEPTHS = {"{": 1, r"\begin": 1, r"\left": 1, "}": -1, r"\end": -1, r"\right": -1}
@@ -15,7 +19,7 @@ def mathml(text: str, display: str) -> str:
     found = convert(text, display=display)
     if unknown := re.search(r">(\\[A-Za-z]+)", found):
         raise ValueError(f"latex2mathml does not know {unknown[1]} in {text}")
-    return OPERATOR.sub(r'\1<mspace width="0.17em"/>', found)
+    return OPERATOR.sub(r'\1<mspace width="0.17em"/>', found.replace(*SIMILAR))
 
 
 def in_pieces(text: str) -> list[str]:
