@@ -36,7 +36,6 @@ MARKS = {  # of the tests in a folder or file, or of one test
     "tests/test_cli_text.py": "slow",
     "tests/test_contract.py": "slow",
     "tests/test_demo.py": "slow",
-    "tests/test_docs_site.py::test_the_site_builds_without_a_warning_and_its_links_and_search_work": "slow",
     "tests/test_documented_api.py": "slow",
     "tests/test_engines_dask.py": "dask",
     "tests/test_engines_spark.py": "spark",

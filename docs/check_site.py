@@ -1,16 +1,19 @@
 """Check a built site: links, pictures and anchors inside of it resolve, nothing is loaded from elsewhere, and the
-search finds what people look for.
+search finds what people look for: in its index, and, where Chromium is installed, among the first results of the page.
 
     python docs/check_site.py build/docs/html
 """
 
 import json
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urldefrag
+from urllib.parse import quote, unquote, urldefrag
 
 SEARCHES = {  # query → a page that it must find
     "forget": "guide/updating",
@@ -32,6 +35,21 @@ TASKS = {  # what a new user looks for → the page, at most three clicks from t
     "how LDA's leave-one-out is computed": "mathematics/gaussian-joint",
     "how GaussianNB differs from scikit-learn's": "coming-from/scikit-learn",
 }
+FIRST = 5  # results among which the page is
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+OPTIONS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--virtual-time-budget=20000",
+    "--dump-dom",
+]
 SKIPPED = ("search.html", "genindex.html", "_static/", "_modules/")
 
 
@@ -98,6 +116,17 @@ def pages_found(site: Path, query: str) -> set[str]:
     return {index["docnames"][number] for number in found or ()}
 
 
+def first_results(site: Path, query: str) -> list[str]:
+    """The pages of the first results that the page of the search shows in a browser."""
+    address = f"{(site / 'search.html').resolve().as_uri()}?q={quote(query)}"
+    with tempfile.TemporaryDirectory() as profile:
+        command = [BROWSER, *OPTIONS, f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", address]
+        found = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    results = re.search(r'<ul[^>]*class="search".*?</ul>', found, re.DOTALL)
+    links = re.findall(r'<a href="([^"?#]+)\.html', results[0]) if results else []
+    return list(dict.fromkeys(links))[:FIRST]
+
+
 def clicks(site: Path) -> dict[str, int]:
     """The least number of clicks from the first page to each page."""
     distance, queue = {"index": 0}, ["index"]
@@ -124,6 +153,8 @@ def main(folder: str) -> int:
         print(f"search {query!r}: {len(found)} pages")
         if wanted not in found:
             wrong.append(f"the search for {query!r} does not find {wanted}, but {sorted(found)[:5]}")
+        elif BROWSER and wanted not in (first := first_results(site, query)):
+            wrong.append(f"the first results of the search for {query!r} are {first}, without {wanted}")
     distance = clicks(site)
     for task, wanted in TASKS.items():
         print(f"{task}: {distance.get(wanted)} clicks")

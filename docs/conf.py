@@ -58,6 +58,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_math_renderer = "mathml"
+html_search_scorer = str(HERE / "_extensions" / "search_scorer.js")
 html_sidebars = {"index": [], "choose": [], "reference/index": ["sidebar-nav-bs"]}
 html_theme_options = {
     "logo": {"text": "deciban"},

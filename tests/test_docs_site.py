@@ -1,12 +1,9 @@
-"""The pages of the site: every page is listed, links between files resolve, tables are those of their sources; the site
-builds without a warning where Sphinx is there."""
+"""The pages of the site: every page is listed, links between files resolve, tables are those of their sources.
 
-import importlib.util
+`make docs` checks what is built.
+"""
+
 import re
-import subprocess
-import sys
-
-import pytest
 
 from .support.data import ROOT
 
@@ -15,7 +12,6 @@ MADE = ("lectures/gallery/", "reference/generated/", "generated/", "_")
 PAGES = sorted(path for path in DOCS.rglob("*.md") if not path.relative_to(DOCS).as_posix().startswith(MADE))
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\])+\]\(([^()\s]+)\)")
-NEEDED = ("sphinx", "myst_parser", "numpydoc", "pydata_sphinx_theme", "sphinx_design", "latex2mathml", "ziamath")
 
 
 def listed() -> dict[str, list[str]]:
@@ -26,7 +22,7 @@ def listed() -> dict[str, list[str]]:
         for text in TOCTREE.findall(path.read_text()):
             for line in text.splitlines():
                 name = (re.search(r"<(\S+)>$", line) or re.search(r"(\S+)$", line) or [""])[0].strip("<>")
-                if name and not line.startswith(":") and not name.endswith("?"):
+                if name and not line.startswith(":"):
                     found.append((path.parent / f"{name}.md").resolve())
         out[path] = found
     return out
@@ -35,8 +31,7 @@ def listed() -> dict[str, list[str]]:
 def test_every_page_is_listed_once():
     found = [page for pages in listed().values() for page in pages]
     made = {DOCS / "lectures" / "gallery" / "index.md"}
-    optional = {DOCS / f"{name}.md" for name in ("influence", "exactness", "audit")}
-    assert set(PAGES) - set(found) - {DOCS / "index.md"} - optional == set()
+    assert set(PAGES) - set(found) == {DOCS / "index.md"}
     assert set(found) - set(PAGES) == made
     assert len(found) == len(set(found))
 
@@ -44,8 +39,7 @@ def test_every_page_is_listed_once():
 def test_links_between_files_resolve():
     wrong = []
     for path in PAGES:
-        text = re.sub(r"^<!-- if .* -->$", "", path.read_text(), flags=re.MULTILINE)  # pages that may be there
-        text = re.sub(r"^(`{3,}).*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"^(`{3,}).*?^\1$", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
         for link in LINK.findall(text):
             target = link.partition("#")[0]
             if "://" in link or not target:
@@ -100,20 +94,3 @@ def test_pages_name_no_host_of_packages_and_no_path_of_a_machine():
         if re.search(r"\bpypi\.org|anaconda\.org|/home/|/tmp/|(?<![\w.])/work\b", path.read_text())
     ]
     assert wrong == []
-
-
-@pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in NEEDED), reason="needs pip install 'deciban[docs]'"
-)
-def test_the_site_builds_without_a_warning_and_its_links_and_search_work(tmp_path):
-    """Results of blocks and scripts are those that `make docs` has kept, where it ran before."""
-    html = tmp_path / "html"
-    build = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
-    doctrees = ROOT / "build" / "docs" / "doctrees"
-    done = subprocess.run(
-        [*build, "-d", str(doctrees), str(DOCS), str(html)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    check = [sys.executable, str(DOCS / "check_site.py"), str(html)]
-    done = subprocess.run(check, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

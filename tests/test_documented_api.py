@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpydoc.validate import validate
 
 import deciban
 from deciban import datasets, metrics, plots
@@ -137,7 +138,6 @@ def own_methods() -> Iterator[str]:
 
 
 def problems(name: str, ignored: set[str]) -> list[str]:
-    validate = pytest.importorskip("numpydoc.validate").validate
     return [f"{code}: {text}" for code, text in validate(name)["errors"] if code not in ignored]
 
 
@@ -152,7 +152,6 @@ def test_numpydoc_finds_nothing_wrong_with_a_method(name):
 
 
 def test_the_checks_find_what_is_missing(monkeypatch):
-    pytest.importorskip("numpydoc.validate")
     monkeypatch.setattr(deciban.GaussianNB, "__doc__", "Normal columns.")
     assert "theta_" in fitted_attributes(deciban.GaussianNB) - described_attributes(deciban.GaussianNB)
     monkeypatch.setattr(deciban.GaussianNB.predict_log_proba, "__doc__", "The logs.")

@@ -14,57 +14,6 @@ from deciban import ops
 from .support.data import ROOT
 
 README = (ROOT / "README.md").read_text()
-GEOMETRIC = '''"""Numbers of failures before a success: log p(x | c) = Σ_j log θ_j + x_j log(1 − θ_j)."""
-
-from dataclasses import dataclass
-
-import numpy as np
-from scipy.special import betaln
-
-from deciban import ops
-from deciban.estimation.dependence import both_ways
-from deciban.families import Family
-from deciban.tallies.basic import column
-
-
-@dataclass(frozen=True)
-class Geometric(Family):
-    alpha: float = 1.0
-    block, support = "counts", "count"
-    measure = "counts"
-
-    def tally(self, x, y, w, k):
-        return ops.sums(x, y, w, k)
-
-    def estimate(self, t):
-        n = np.broadcast_to(column(t.n), t.total.shape)
-        return (n + self.alpha) / (n + t.total + 2 * self.alpha)
-
-    def loglik(self, p, x):
-        return self.parts(p, x).sum(axis=2)
-
-    def parts(self, p, x):
-        return np.nan_to_num(np.log(p) + x.dense()[:, None, :] * np.log1p(-p))
-
-    def sample(self, p, y, rng):
-        return rng.geometric(p[y]) - 1.0
-
-    def evidence(self, t):
-        return self._evidences(t).sum(axis=1)
-
-    def _evidences(self, t):
-        n = np.broadcast_to(column(t.n), t.total.shape)
-        return betaln(n + self.alpha, t.total + self.alpha) - betaln(self.alpha, self.alpha)
-
-    def evidence_by_column(self, t, p):
-        return both_ways(self._evidences, t)
-
-    def n_parameters(self, p, k, d):
-        return k * d
-
-
-FAMILY = Geometric
-'''
 USED = '''"""A family in a folder that the registry is given, wherever families are used."""
 
 import sys
@@ -180,7 +129,8 @@ def test_family_in_one_file_on_the_registry_path_is_used_everywhere(tmp_path):
     """`MixedNB`, leave-one-out, explanation, nomogram, averaging over subsets, selection, ensembles, model file and
     command line: nothing but the file says anything of the family."""
     (tmp_path / "families").mkdir()
-    (tmp_path / "families" / "geometric.py").write_text(GEOMETRIC)
+    page = (ROOT / "docs" / "contributing" / "family.md").read_text()
+    (tmp_path / "families" / "geometric.py").write_text(blocks("python", page=page)[0])
     (tmp_path / "used.py").write_text(USED)
     out = subprocess.run(
         [sys.executable, "-B", "used.py", str(tmp_path / "families")],

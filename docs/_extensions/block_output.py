@@ -12,6 +12,7 @@ from sphinx.util import logging
 
 SHELL = {"start/command-line"}
 SHOWS = re.compile(r"print\(|plots\.|\.plot\(")
+TABLE = re.compile(r"\S {2,}\S")  # what is printed in columns keeps its lines; other lines may wrap
 PICTURES = ROOT / "docs" / "generated"
 logger = logging.getLogger(__name__)
 
@@ -41,7 +42,8 @@ def output(page: str, number: int, result: dict) -> str:
     if lines != [""]:
         lines = [*lines[:LINES], "…"] if len(lines) > LINES else lines
         text = "\n".join(lines)
-        out += f"\n\n````{{code-block}} text\n:class: output\n\n{text}\n````\n"
+        kind = "output" if TABLE.search(text) else "output prose"
+        out += f"\n\n````{{code-block}} text\n:class: {kind}\n\n{text}\n````\n"
     for order, picture in enumerate(result["pictures"]):
         name = f"{page.replace('/', '-')}-{number}-{order}.png"
         path = PICTURES / name

@@ -88,7 +88,7 @@ def draw() -> str:
     title = "From the kind of data, by what is needed, to a class"
     return (
         f'<div class="chooser-frame"><svg class="chooser" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="{title}">'
-        + "".join(out)
+        + "\n".join(out)
         + "</svg></div>"
     )
 
@@ -102,7 +102,7 @@ def as_list() -> str:
             links = ", ".join(f'<a href="reference/generated/deciban.{name}.html">{name}</a>' for name in classes)
             small = f" <small>{escape(note[0])}</small>" if note else ""
             out.append(f"<dd>{escape(need)}: {links}{small}</dd>")
-    return f'<dl class="chooser-list">{"".join(out)}</dl>'
+    return '<dl class="chooser-list">' + "\n".join(out) + "</dl>"
 
 
 class ChooserDiagram(Directive):

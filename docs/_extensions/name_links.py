@@ -1,4 +1,7 @@
-"""Public names in running text are links to the reference: `MixedNB`, `MixedNB(calibrate=True)`, `plots.nomogram`."""
+"""Public names in running text are links to the reference: `MixedNB`, `MixedNB(calibrate=True)`, `plots.nomogram`.
+
+A name after "scikit-learn" in a sentence, or in a column of another library, is that library's and no link.
+"""
 
 import re
 from functools import cache
@@ -6,6 +9,7 @@ from functools import cache
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+OTHERS = re.compile("scikit-learn|Weka|Orange|river|R|statsmodels")
 RATIO = re.compile(r"(?<=\d) : (?=\d)")
 NAME = re.compile(r"(?:deciban\.)?((?:plots\.|metrics\.|datasets\.)?\w+)(?:\(.*\))?")
 
@@ -21,18 +25,40 @@ def pages() -> dict[str, str]:
     return {name: f"reference/generated/deciban.{name}" for name in names}
 
 
+def closest(node: nodes.Node, kind: type) -> nodes.Node | None:
+    while node is not None and not isinstance(node, kind):
+        node = node.parent
+    return node
+
+
+def is_of_another_library(literal: nodes.literal) -> bool:
+    """Whether its sentence, or the head of its column, has named another library."""
+    paragraph, entry = closest(literal, nodes.paragraph), closest(literal, nodes.entry)
+    before = ""
+    for text in paragraph.findall(nodes.Text) if paragraph is not None else ():
+        if text.parent is literal:
+            break
+        before += text.astext()
+    column = ""
+    if entry is not None and (head := next(closest(entry, nodes.table).findall(nodes.thead), None)) is not None:
+        column = head[0][entry.parent.index(entry)].astext()
+    return "scikit-learn" in before.rpartition(". ")[2] or bool(OTHERS.fullmatch(column))
+
+
 class NameLinks(SphinxPostTransform):
     default_priority = 900
     formats = ("html",)
 
     def run(self, **kwargs) -> None:
         here = self.env.docname
-        if here.startswith(("reference/", "changelog", "cli")):
+        if here.startswith(("changelog", "cli")):
             return
         for literal in list(self.document.findall(nodes.literal)):
             match = NAME.fullmatch(literal.astext())
             page = pages().get(match[1]) if match else None
-            if page not in self.env.found_docs or self.inside_link_or_title(literal):
+            if page not in self.env.found_docs or page == here or self.inside_link_or_title(literal):
+                continue
+            if is_of_another_library(literal):
                 continue
             uri = self.app.builder.get_relative_uri(here, page)
             link = nodes.reference("", "", internal=True, refuri=uri, classes=["name"])

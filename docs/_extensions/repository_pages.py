@@ -2,13 +2,10 @@
 
 A page here that holds nothing but a title and a link to such a file is replaced by the file. Links between files of the
 repository, which a code host follows, become links between pages; those to files that are no page become plain text.
-A line `page?` in a list of pages stands for a page that may be there, and `<!-- if page.md: text -->` for a text that
-is shown if it is.
 """
 
 import os
 import re
-from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,8 +19,6 @@ PAGES = {  # file of the repository → page of the site
 }
 PAGES["bench/README.md"] = "benchmarks/speed"
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^()\s]+)\)")
-IF_THERE = re.compile(r"^<!-- if (\S+): (.*) -->$", re.MULTILINE)
-OPTIONAL = re.compile(r"^(\S+)\?$", re.MULTILINE)  # `page?` in a list of pages: if it is there
 FENCE = re.compile(r"^(`{3,}|:{3,}).*?^\1\s*$", re.DOTALL | re.MULTILINE)
 
 
@@ -72,10 +67,6 @@ def shown_file(text: str, folder: str) -> str | None:
     return os.path.normpath(os.path.join(folder, match[1]))
 
 
-def exists(path: str, folder: str) -> bool:
-    return (ROOT / folder / path).exists()
-
-
 def read(app, page: str, source: list[str]) -> None:
     if page.startswith("reference/generated/"):
         return
@@ -87,9 +78,6 @@ def read(app, page: str, source: list[str]) -> None:
         text = (ROOT / shown).read_text()
         source[0] = re.sub(r"\A# [^\n]+", lambda _: title, text)
         folder = os.path.dirname(shown)
-    there = partial(exists, folder=folder)
-    source[0] = IF_THERE.sub(lambda line: line[2] if there(line[1]) else "", source[0])
-    source[0] = OPTIONAL.sub(lambda line: line[1] if there(f"{line[1]}.md") else "", source[0])
     source[0] = link_pages(source[0], folder)
 
 

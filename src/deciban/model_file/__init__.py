@@ -262,6 +262,11 @@ def model_info(path: Source) -> dict[str, Any]:
         in between; None: the model is no sum over rows), `date`, `source`, `target`, `text`, `metrics`, `format` and
         `library`, the version that wrote the file.
 
+    See Also
+    --------
+    load : Read the model.
+    save : Write a model, with a source, metrics and a date.
+
     Examples
     --------
     >>> import tempfile, os
