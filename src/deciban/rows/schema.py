@@ -29,7 +29,7 @@ from deciban.data.frames import UNITS, Column, Name, sort_levels
 from deciban.data.support import NEEDS, outside
 from deciban.engines import threads
 from deciban.errors import DataError, MergeError, SupportError
-from deciban.rows.column_use import FEW, LONG
+from deciban.rows.unused_columns import FEW, LONG
 
 UNSEEN = -2  # the code of a level that is not in the schema, where it is no evidence; −1 is missing
 MANY = 1 << 18  # cells of a table from which its columns are read in threads
