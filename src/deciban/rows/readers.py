@@ -64,6 +64,7 @@ class Reader:
     names: np.ndarray | None
     columns: Any  # names of the columns of the model
     cells: Callable[[Any, Block], np.ndarray]
+    block: str = "mixed"  # type of the block of rows
 
     @property
     def n_features(self) -> int:
@@ -427,7 +428,9 @@ class ColumnReader(Reader):
         return [
             values
             if one.levels is None
-            else np.array([*(one.levels[code] for code in values), *none, ""], dtype=object)[:-1]
+            else np.array([*(one.levels[code] for code in values if code < len(one.levels)), *none, ""], dtype=object)[
+                :-1
+            ]
             for one, values in zip(self.fields, grid, strict=True)
         ]
 
