@@ -51,7 +51,7 @@ def test_the_strongest_evidence_of_many_columns_is_looked_for_in_a_few_tables(mo
     found = top_evidence(model)
     assert 0 < len(read) < 50
     best = found[1][0]
-    row = {name: np.nan for name in X} | {best.column: best.value}
+    row = dict.fromkeys(X, np.nan) | {best.column: best.value}
     alone = model.decibans([row])[0, 1] - model.decibans([dict.fromkeys(X, np.nan)])[0, 1]
     assert best.decibans == pytest.approx(alone, abs=1e-9)
 

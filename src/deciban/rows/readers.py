@@ -65,6 +65,7 @@ class Reader:
     columns: Any  # names of the columns of the model
     cells: Callable[[Any, Block], np.ndarray]
     block: str = "mixed"  # type of the block of rows
+    texts: Sequence = ()  # the columns that may hold texts
 
     @property
     def n_features(self) -> int:
@@ -386,7 +387,7 @@ class ColumnReader(Reader):
         return self.known.read(columns, batch.num_rows, learning=True)[0]
 
     @cached_property
-    def texts(self) -> list:
+    def texts(self) -> list:  # type: ignore[override]
         """The columns that may hold texts."""
         return [] if self.has_words is None else [field.name for field in self.fields if self.has_words(field)]
 
