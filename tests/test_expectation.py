@@ -340,8 +340,8 @@ def test_units_and_origin_of_the_columns_are_free(model):
 @every_model
 def test_any_number_of_threads_gives_the_same_bits(model, monkeypatch):
     monkeypatch.setattr("deciban.models.em.BATCH", 1)
-    monkeypatch.setattr(em, "CHUNK", 32)
-    x, y = holed(n=400)
+    monkeypatch.setattr(em, "CHUNK", 16)
+    x, y = holed(n=160)
     answers = set()
     for n in (1, 2, 3):
         with deciban.threads(n):

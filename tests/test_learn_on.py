@@ -61,7 +61,7 @@ def test_many_rows_are_judged_by_some_of_them_and_that_is_told(monkeypatch):
     table = rows(20_000, gaps=False)
     out = auto.auto_fit_on(iter(table.to_batches(700)), drop=["late"])
     assert out.how.startswith("leave-one-out of 1,000 of 20,000 rows")
-    assert len(out.held_out.y) == 1000
+    assert len(out.held_out.codes) == 1000
     whole = deciban.auto_fit(table.select(["x", "sky"]), table["label"].to_numpy(zero_copy_only=False), "mixed")
     assert out.metrics["log_loss"] == pytest.approx(whole.metrics["log_loss"], abs=0.05)
 

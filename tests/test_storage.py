@@ -119,6 +119,7 @@ def texts_and_frames() -> Iterator[Any]:
     frame = pd.DataFrame({"a": np.arange(24.0), "b": ["u", "v", "u"] * 8, "c": [None, "x", "y", "x"] * 6})
     yield deciban.MixedNB(missing="informative", weights="discriminative").fit(frame, y)
     yield deciban.MixedNB(families={"a": "histogram"}).fit(frame, y)
+    yield deciban.loads(deciban.dumps(deciban.MixedNB(families={"b": "words"}).fit(frame, y), rows=False))
     yield deciban.GaussianNB().fit(frame, y)
     yield deciban.GaussianNB().fit(frame, y, sample_weight=np.full(24, 0.1))
     yield deciban.MultinomialNB(calibrate=True).fit(sparse.csr_array(np.eye(24)), y)

@@ -14,7 +14,7 @@ import deciban
 from deciban import MixedNB
 from deciban.composites.levels_and_words import ColumnWords, LevelsAndWords, Words
 from deciban.data.blocks import Codes
-from deciban.errors import ColumnWarning, DataError
+from deciban.errors import ColumnWarning, DataError, ModelFileError, NotAdditiveError
 from deciban.families.categorical import Categorical
 
 GOOD = ["cheap", "bargain", "gift", "quick", "delivery", "friendly", "service", "smile"]
@@ -173,3 +173,52 @@ def test_the_settled_settings_stay():
     assert family.fixed(p).estimate(t).texts[0].how == p.texts[0].how
     known = family.loglik(p, Codes(np.array([[0], [-1]])))
     np.testing.assert_array_equal(known[1], 0.0)
+
+
+@pytest.mark.parametrize("settings", [*SETTINGS, {"families": {"letter": "words"}}], ids=str)
+def test_files_without_rows_hold_words_instead_of_texts(settings):
+    X, y = letters(150)
+    X.loc[::7, "letter"] = None
+    model = MixedNB(**settings).fit(X, y)
+    content, less = deciban.dumps(model), deciban.dumps(model, rows=False)
+    assert deciban.model_info(content)["rows_kept"] >= X.letter.nunique()
+    assert deciban.model_info(less)["rows_kept"] == 0
+    held = [text.encode() for text in X.letter.dropna()]
+    assert all(text in content for text in held)
+    assert not any(text in less for text in held)
+    again = deciban.loads(less)
+    for rows in (X, letters(50, seed=2)[0]):
+        np.testing.assert_allclose(again.predict_proba(rows), model.predict_proba(rows), rtol=0, atol=1e-12)
+    one = again.explain(X[1:6], of="yes", against="no")
+    np.testing.assert_allclose(one.total, model.explain(X[1:6], of="yes", against="no").total, atol=1e-9)
+    np.testing.assert_array_equal(deciban.loads(deciban.dumps(again)).predict_proba(X), again.predict_proba(X))
+    assert again.sample(5)[0].letter.isna().all()
+    assert deciban.top_evidence(again)["yes"]
+    changes = (lambda: again.partial_fit(X[:9], y[:9]), lambda: again.forget(X[:9], y[:9]), lambda: again + again)
+    for change in (*changes, lambda: again.leave_one_out(X, y)):
+        with pytest.raises((NotAdditiveError, DataError), match="row"):
+            change()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", [MixedNB(families={"letter": "categorical"}), deciban.TreeAugmentedNB()], ids=repr)
+def test_texts_that_are_levels_are_counted_and_not_left_out(model):
+    X, y = letters(60)
+    model.fit(X, y)
+    assert deciban.model_info(deciban.dumps(model))["rows_kept"] == 60
+    with pytest.raises(ModelFileError, match="column `letter`"):
+        deciban.dumps(model, rows=False)
+
+
+def test_forged_words_are_refused(tmp_path):
+    X, y = letters(60)
+    path = tmp_path / "m.deciban"
+    deciban.save(MixedNB().fit(X, y), path, rows=False)
+    known = deciban.load(path)._state.known.texts[1]
+    assert known.sound(2, known.words.shape[1])
+    for name in ("words", "limit"):
+        for wrong in (getattr(known, name)[..., :-1], getattr(known, name) * np.nan):
+            model = deciban.load(path)
+            model._state = model._state.with_known(texts={1: replace(known, **{name: wrong})})
+            with pytest.raises(ModelFileError, match="words"):
+                deciban.dumps(model)

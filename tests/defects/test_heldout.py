@@ -39,7 +39,7 @@ def test_b01_alternating_classes_are_compared_on_rows_of_both():
     held_out = out.best.held_out
     assert held_out.accuracy == pytest.approx(0.75, abs=0.02)
     assert held_out.log_loss == pytest.approx(0.50, abs=0.02)
-    assert (np.bincount(held_out.y) / held_out.repeats).tolist() == [5000, 5000]
+    assert (np.bincount(held_out.codes) / held_out.repeats).tolist() == [5000, 5000]
     assert (out.rows, out.total) == (10_000, 20_000)
     assert "10,000 of 20,000 rows" in str(out)
     assert out.as_dict()["of_rows"] == 20_000

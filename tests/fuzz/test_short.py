@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-COUNTS = {"csr": 250, "tables": 250, "models": 250, "mails": 60, "commands": 40}
+COUNTS = {"csr": 120, "tables": 120, "models": 120, "mails": 30, "commands": 20}
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are those of Linux")

@@ -27,11 +27,17 @@ HELD += [MixedNB(families="student", alpha=1), MixedNB(**GIVEN, average="subsets
 every = pytest.mark.parametrize("model", EVERY, ids=repr)
 
 
+LEARNED: dict = {}  # models are fitted once: no test changes them
+
+
 def learned(model, times: int = 1, n: int = 120):
-    x, y = rows_for(model, n=n)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return fitted(model, np.repeat(x, times, axis=0), np.repeat(y, times)), x, y
+    key = repr(model), times, n
+    if key not in LEARNED:
+        x, y = rows_for(model, n=n)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            LEARNED[key] = fitted(model, np.repeat(x, times, axis=0), np.repeat(y, times)), x, y
+    return LEARNED[key]
 
 
 def with_rows(model, x, y):

@@ -14,7 +14,7 @@ from ..test_logistic_tables import TABLES, raw_table
 from .test_tables import MODELS
 
 EVERY = (*MODELS, "MixedNB", "TreeAugmentedNB", "AODE", "KDependenceBayes", "BayesNet")
-ROWS = 600
+ROWS = 300
 FITTED: dict = {}
 
 

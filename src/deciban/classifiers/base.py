@@ -61,6 +61,7 @@ from sklearn.utils._param_validation import (  # noqa: F401
 from deciban import decision, engines, metrics, ops
 from deciban.classifiers import conformal
 from deciban.classifiers.row_scorer import RowScorer
+from deciban.composites.levels_and_words import texts_not_kept
 from deciban.data import frames
 from deciban.data.blocks import Block, Table
 from deciban.decision import AdaptedPriors, check_priors
@@ -1473,9 +1474,11 @@ class Generative(Classifier):
         return out
 
     def _check_learned(self) -> None:
-        """Raise an error on update, merge, forget or leave-one-out if the parameters were given."""
+        """Raise an error on update, merge, forget or leave-one-out if the parameters were given, or texts dropped."""
         if self.__sklearn_is_fitted__() and self._state.given:
             raise NotAdditiveError(given_parameters(self))
+        if self.__sklearn_is_fitted__() and self._state.known.texts:
+            raise texts_not_kept()
 
     def _check_updatable(self) -> None:
         """Raise an error on update, merge or forget if a setting was fitted to rows that are not kept."""

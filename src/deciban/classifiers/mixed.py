@@ -569,7 +569,7 @@ def product_of(inclusion: Any, families: Any, schema: Schema | None, known: Know
     groups = schema.groups
     if families is not None and known.parameters is None:
         groups = [
-            (family if family is schema.gaps else with_words(family, [schema.fields[j] for j in at], families), at)
+            (family if family is schema.gaps else with_words(family, schema, at, families, known.texts), at)
             for family, at in groups
         ]
     factors, columns = zip(*groups, strict=True)
@@ -583,13 +583,18 @@ def product_of(inclusion: Any, families: Any, schema: Schema | None, known: Know
     return SubsetAverage(product, prior)
 
 
-def with_words(family: Any, fields: list[Field], families: Any) -> Any:
-    """The family of some columns, of which those that hold texts are read as words."""
+def with_words(family: Any, schema: Schema, at: tuple[int, ...], families: Any, known: Mapping[int, Any]) -> Any:
+    """The family of some columns, of which those that hold texts are read as words. `known`: the evidence of the words
+    of columns whose texts are not kept."""
+    fields = [schema.fields[j] for j in at]
     texts = {c: field for c, field in enumerate(fields) if has_words(families, field)}
     if not texts:
         return family
     forced = tuple(c for c, field in texts.items() if family_given(families, field.name) == WORDS)
-    return LevelsAndWords(family, {c: partial(counts_of_words, field) for c, field in texts.items()}, forced)
+    given = {c: known[j] for c, j in enumerate(at) if j in known}
+    return LevelsAndWords(
+        family, {c: partial(counts_of_words, field) for c, field in texts.items()}, forced, given=given
+    )
 
 
 def counts_of_words(field: Field) -> csr_array:

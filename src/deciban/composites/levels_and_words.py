@@ -37,6 +37,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from deciban.data.blocks import Codes, NewTexts, TextCodes
+from deciban.errors import NotAdditiveError
 from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors
 from deciban.tallies import Crosstab
@@ -47,6 +48,7 @@ PRICE = 2.0  # nats that a weight of 1 costs
 STEPS = 40  # halvings of the interval of the weight
 CHOSEN = 4096  # texts by which m and the weight are chosen, about
 CELLS = 1 << 22  # numbers that are looked at in one piece
+NO_TEXTS = np.zeros(0, dtype=np.int64)
 NONE = 1e-9  # of the weight of a row: less is nothing
 
 
@@ -147,6 +149,14 @@ class ColumnWords:
         return out
 
 
+def texts_not_kept() -> NotAdditiveError:
+    """The error of what needs the texts of training."""
+    return NotAdditiveError(
+        "this model was saved without the texts of its training rows: no update, merge, forgetting or leave-one-out"
+        "\n\nhint: save it with rows=True"
+    )
+
+
 def _word_keys(n: int) -> np.ndarray:
     """A number for each word."""
     return np.random.default_rng(0).random(n)
@@ -205,6 +215,17 @@ class TextParams:
         share = np.where(rows > 0, column.n, 1.0) / np.where(rows > 0, rows, max(column.n.shape[1], 1))
         return cls(how, words, texts, limit, np.cumsum(share, axis=1))
 
+    def without_texts(self) -> TextParams:
+        """The evidence of words alone, of which that of each text follows."""
+        none = np.zeros((len(self.words), 0))
+        return replace(self, texts=none, below=none)
+
+    def sound(self, k: int, words: int) -> bool:
+        """Whether it is that of so many classes and words, without texts; checked after loading from a file."""
+        numbers = (self.words, (k, words)), (self.limit, (k,)), (self.texts, (k, 0)), (self.below, (k, 0))
+        shaped = all(a.shape == shape and a.dtype == np.float64 and np.isfinite(a).all() for a, shape in numbers)
+        return shaped and bool((self.limit >= 0).all()) and isinstance(self.how, Words)
+
     def scores(self, codes: np.ndarray, more: NewTexts | None) -> np.ndarray:
         """(n, k), of texts by their codes; `more`: those that training does not have."""
         out = np.zeros((len(codes), len(self.words)))
@@ -229,6 +250,7 @@ class LevelsAndWords(Family):
     words: Mapping[int, Callable[[], csr_array]]  # column that may hold texts → how often its levels have each word
     forced: tuple[int, ...] = ()  # columns of `words` that are texts, however few
     chosen: Mapping[int, Words] = field(default_factory=dict)  # settled settings
+    given: Mapping[int, TextParams] = field(default_factory=dict)  # of columns whose texts are not kept
     block, support = "codes", "level"
     measure = "levels"
 
@@ -246,7 +268,7 @@ class LevelsAndWords(Family):
         for j in self.words:
             table = t.columns()[j]
             distinct, rows = int((table.sum(axis=0) > 0).sum()), table.sum()
-            if j in self.forced or distinct > max(FEW, OWN * rows):
+            if j in self.given or j in self.forced or distinct > max(FEW, OWN * rows):
                 out.append(j)
         return sorted(out)
 
@@ -258,6 +280,9 @@ class LevelsAndWords(Family):
         others = tuple(j for j in range(t.d) if j not in at)
         texts = {}
         for j in at:
+            if j in self.given:
+                texts[j] = self.given[j]
+                continue
             column = ColumnWords.of(self.words[j](), t.columns()[j])
             texts[j] = TextParams.of(column, self.chosen.get(j) or column.choose())
         return Params(self.levels.estimate(t.part(list(others)) if at else t), others, texts)
@@ -285,6 +310,8 @@ class LevelsAndWords(Family):
 
     def leave_one_out(self, t: Crosstab, x: Codes, y, w, p: Params | None = None) -> np.ndarray:
         """Without each row in turn; smoothing and weight of texts stay."""
+        if self.given:
+            raise texts_not_kept()
         p = self.estimate(t) if p is None else p
         if not p.texts:
             return self.levels.leave_one_out(t, x, y, w, p.levels)
@@ -314,7 +341,7 @@ class LevelsAndWords(Family):
     def grid(self, p: Params, k: int) -> list[np.ndarray]:
         """Of texts, those that say most for each class."""
         own = iter(self.levels.grid(p.levels, k))
-        each = {j: np.unique(one.texts.argmax(axis=1)) for j, one in p.texts.items()}
+        each = {j: np.unique(one.texts.argmax(axis=1)) if one.texts.size else NO_TEXTS for j, one in p.texts.items()}
         return [each[j] if j in each else next(own) for j in range(len(p.others) + len(each))]
 
     def sample(self, p: Params, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -322,6 +349,9 @@ class LevelsAndWords(Family):
         if p.others:
             out[:, list(p.others)] = self.levels.sample(p.levels, y, rng)
         for j, one in p.texts.items():
+            if not one.texts.size:
+                out[:, j] = -1  # missing: there are no texts to draw
+                continue
             u = rng.random((len(y), 1)) * one.below[y][:, -1:]
             out[:, j] = np.minimum((u >= one.below[y]).sum(axis=1), one.below.shape[1] - 1)
         return out
@@ -351,6 +381,9 @@ class LevelsAndWords(Family):
 
     def n_parameters_joint(self, p: Params, k: int, d: int) -> int | None:
         return None if p.texts else self.levels.n_parameters_joint(p.levels, k, d)
+
+    def text_params(self, p: Params) -> dict[int, Any]:
+        return dict(p.texts)
 
     # inside
 

@@ -229,6 +229,10 @@ class Product(Family):
         """If all columns are of one family: columns of several kinds have no joint distribution of a known form."""
         return self.factors[0].n_parameters_joint(p[0], k, d) if len(self.factors) == 1 else None
 
+    def text_params(self, p: tuple) -> dict[int, Any]:
+        each = zip(self.factors, p, self.columns, strict=True)
+        return {at[c]: one for f, own, at in each for c, one in f.text_params(own).items()}
+
     def grid(self, p: tuple, k: int) -> list[np.ndarray]:
         """Values of each column; those of the first factor where a column belongs to several."""
         out: dict[int, np.ndarray] = {}

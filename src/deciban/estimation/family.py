@@ -238,6 +238,10 @@ class Family(ABC):
         """The columns of levels that are texts, of which the words are evidence."""
         return []
 
+    def text_params(self, p: Any) -> dict[int, Any]:
+        """The parameters of the columns whose words are evidence, by column."""
+        return {}
+
     def tally_size(self, k: int, d: int) -> int:
         """Numbers in a tally."""
         return k * d

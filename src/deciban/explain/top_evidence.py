@@ -107,9 +107,9 @@ def top_evidence(model: Any, n: int = 5) -> dict[Any, list[CellEvidence]]:
         cells = _typical(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            steps = [_steps(model, j, values, len(names)) for j, values in enumerate(cells)]
+            steps = _steps(model, cells)
             cells = [_in_steps(values, at) for values, at in zip(cells, steps, strict=True)]
-            scores = [_alone(model, j, values, len(names)) for j, values in enumerate(cells)]
+            scores = _alone(model, cells)
     except (DecibanError, AttributeError, ValueError):
         return {label: [] for label in model.classes_.tolist()}
     out: dict[Any, list[CellEvidence]] = {}
@@ -125,22 +125,35 @@ def top_evidence(model: Any, n: int = 5) -> dict[Any, list[CellEvidence]]:
     return out
 
 
-def _steps(model: Any, j: int, values: list, d: int) -> np.ndarray | None:
-    """The numbers at which the evidence of column j changes, where it is the same between them; None: it is
+def _steps(model: Any, cells: list[list]) -> list[np.ndarray | None]:
+    """The numbers at which the evidence of each column changes, where it is the same between them; None: it is
     not piecewise constant."""
-    if not isinstance(values[0], float) or len(values) < 2 or all(value.is_integer() for value in values):
-        return None
-    grid = np.unique([*np.linspace(min(values), max(values), GRID), *values])
-    decibans = _alone(model, j, grid.tolist(), d)
-    at = np.flatnonzero((np.abs(np.diff(decibans, axis=0)) > 1e-9).any(axis=1))
-    if not 0 < len(at) <= STEPS:
-        return None
-    low, high, left = grid[at], grid[at + 1], decibans[at]
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        same = (np.abs(_alone(model, j, middle.tolist(), d) - left) <= 1e-9).all(axis=1)
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
-    return high
+    out: list[np.ndarray | None] = [None] * len(cells)
+    grids = [
+        np.unique([*np.linspace(min(values), max(values), GRID), *values]) if _may_have_steps(values) else np.zeros(0)
+        for values in cells
+    ]
+    if not any(map(len, grids)):
+        return out
+    found = {}  # column → numbers below and above its borders, decibans below them
+    for j, (grid, decibans) in enumerate(zip(grids, _alone(model, [grid.tolist() for grid in grids]), strict=True)):
+        at = np.flatnonzero((np.abs(np.diff(decibans, axis=0)) > 1e-9).any(axis=1))
+        if 0 < len(at) <= STEPS:
+            found[j] = grid[at], grid[at + 1], decibans[at]
+    for _ in range(HALVINGS if found else 0):
+        middle = {j: (low + high) / 2 for j, (low, high, _) in found.items()}
+        alone = _alone(model, [middle[j].tolist() if j in middle else [] for j in range(len(cells))])
+        for j, (low, high, left) in found.items():
+            same = (np.abs(alone[j] - left) <= 1e-9).all(axis=1)
+            found[j] = np.where(same, middle[j], low), np.where(same, high, middle[j]), left
+    for j, (_, high, _) in found.items():
+        out[j] = high
+    return out
+
+
+def _may_have_steps(values: list) -> bool:
+    """Whether these are numbers, not all of them whole."""
+    return isinstance(values[0], float) and len(values) > 1 and not all(value.is_integer() for value in values)
 
 
 def _in_steps(values: list, steps: np.ndarray | None) -> list:
@@ -194,27 +207,51 @@ def _seen(model: Any, d: int) -> list[tuple[float, float]]:
     ]
 
 
-def _alone(model: Any, j: int, values: list, d: int) -> np.ndarray:
-    """Decibans for each class of rows in which only column j has a value, less those of a row without values.
-    (len(values), k)"""
+def _alone(model: Any, cells: list[list]) -> list[np.ndarray]:
+    """Decibans for each class of rows in which only one column has a value, less those of a row without values: for
+    each column (values, k)."""
+    posterior, columns = model._posterior(), range(len(cells))
+    if posterior.separate:
+        return _alone_by_parts(model, cells)
     if model._is_coded():
-        return _alone_coded(model._posterior(), j, values, d)
-    rows = np.full((len(values) + 1, d), np.nan, dtype=object if isinstance(values[0], str | bool) else np.float64)
+        return [
+            _alone_by_parts(model, [values if i == j else [] for i in columns])[j] for j, values in enumerate(cells)
+        ]
+    return [_alone_in_rows(model, j, values, len(cells)) for j, values in enumerate(cells)]
+
+
+def _alone_by_parts(model: Any, cells: list[list]) -> list[np.ndarray]:
+    """The same by the evidence of each column, with values of all columns in the same rows."""
+    posterior, coded = model._posterior(), model._is_coded()
+    rows = max(map(len, cells)) + 1  # the last one has no values
+    columns = [np.array([*values, *[np.nan] * (rows - len(values))], dtype=_dtype(values)) for values in cells]
+    named = coded or posterior.reader.schema is not None
+    x = posterior.block_of(columns) if named else posterior.block(np.column_stack(columns))
+    (base, parts, *_), _ = posterior.scale_evidence(x)
+    if parts.shape[2] != len(cells):
+        raise DataError("columns interact\n\nhint: `explain` shows the joint part of a row")
+    nothing = np.zeros_like(parts[-1]) if coded else parts[-1]
+    base = base + nothing.sum(axis=1)
+    prior = decision.log_odds(base[None, :], None)
+    return [
+        decision.DECIBAN * (decision.log_odds(base + parts[: len(values), :, j] - nothing[:, j], None) - prior)
+        for j, values in enumerate(cells)
+    ]
+
+
+def _dtype(values: list) -> Any:
+    return object if values and isinstance(values[0], str | bool) else float
+
+
+def _alone_in_rows(model: Any, j: int, values: list, d: int) -> np.ndarray:
+    """The same for column j, by the predictions of such rows, where columns have no evidence of their own."""
+    if not values:
+        return np.zeros((0, len(model.classes_)))
+    rows = np.full((len(values) + 1, d), np.nan, dtype=_dtype(values))
     for at, value in enumerate(values):
         rows[at, j] = value
     decibans = np.asarray(model.decibans(_as_learned(model, rows)))
     return decibans[:-1] - decibans[-1]
-
-
-def _alone_coded(posterior: Any, j: int, values: list, d: int) -> np.ndarray:
-    """The same for coded columns: the other columns have no evidence."""
-    columns = [np.full(len(values), np.nan) for _ in range(d)]
-    columns[j] = np.array([*values, None], dtype=object)[:-1]
-    (base, parts, *_), _ = posterior.scale_evidence(posterior.block_of(columns))
-    if parts.shape[2] != d:
-        raise DataError("columns interact\n\nhint: `explain` shows the joint part of a row")
-    odds = decision.log_odds(base + parts[:, :, j], None) - decision.log_odds(base[None, :], None)
-    return decision.DECIBAN * odds
 
 
 def _as_learned(model: Any, rows: np.ndarray) -> Any:

@@ -93,9 +93,10 @@ def save(
         Whether training rows may be in the file. Most models keep statistics alone. Models with a setting that is
         fitted to held-out rows keep a sample of them (False: the model predicts as before, but cannot be updated).
         Discriminants keep the rows themselves while those are fewer than the columns (False: their scatter matrices are
-        stored); a `TextClassifier` keeps bags of words where it chooses settings or trains weights (False: as for a
-        sample); `BayesNet` and `KDependenceBayes` keep distinct rows (False: refused). `model_info` has their number as
-        `rows_kept`. Names of columns, levels, words and classes are in every file.
+        stored); a `TextClassifier` keeps bags of words where it chooses settings or trains weights, and `MixedNB` the
+        texts of columns of free text (False: their words; else as for a sample); `BayesNet` and `KDependenceBayes` keep
+        distinct rows (False: refused). `model_info` has their number as `rows_kept`. Names of columns, levels, words
+        and classes are in every file.
 
     Raises
     ------
@@ -382,6 +383,8 @@ def _encode_member(encoder: Encoder, model: Any, where: str) -> dict[str, Any]:
 def _encode_state(encoder: Encoder, model: Generative, settings: dict, where: str) -> dict[str, Any]:
     """The state, and settings that were changed after it was learned: it keeps those that it was learned with."""
     state = model._fitted_state()  # so that loading fits nothing
+    encoder.rows_kept = max(encoder.rows_kept, state.texts_kept if encoder.rows else 0)
+    state = state if encoder.rows else state.without_texts()
     own = {
         "reader": {name: getattr(state.reader, name) for name in state.reader.LEARNED},
         "known": {field.name: getattr(state.known, field.name) for field in fields(Known)},

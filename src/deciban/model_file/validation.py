@@ -161,6 +161,21 @@ def _check_calibration(c: Any, k: int) -> None:
     require(moderate, "its calibration is none")
 
 
+def _check_texts(state: State, k: int) -> None:
+    """Check the evidence of words whose texts are not kept."""
+    fields = [] if state.reader.schema is None else state.reader.schema.fields
+    words = {j: one.vocabulary for j, one in enumerate(fields) if one.vocabulary is not None}
+    texts = state.known.texts
+    require(isinstance(texts, dict) and texts.keys() == words.keys(), "its words are not those of its columns")
+    for j, one in texts.items():
+        own, field = words[j], fields[j]
+        require(field.levels == () and field.name in state.reader.texts, "a column has texts and words")
+        fine = isinstance(own, tuple) and all(isinstance(word, str) for word in own) and len(set(own)) == len(own)
+        require(
+            fine and is_stored_as(one, "TextParams") and one.sound(k, len(own)), "its words are not those of a text"
+        )
+
+
 def _check_known(state: State, k: int, d: int) -> None:
     """Check what was decided before rows were tallied against the settings."""
     known, tuned = state.known, state.known.tuned
@@ -168,6 +183,7 @@ def _check_known(state: State, k: int, d: int) -> None:
         isinstance(value, float | int) and 0 <= value <= LARGEST for value in tuned.values()
     )
     require(numbers and set(tuned) <= set(state.spec.tune), "`tuned_` are not its settings")
+    _check_texts(state, k)
     covs = known.covariances
     square = all(isinstance(cov, DenseCovariance) and _is_finite(cov.matrix, (d, d)) for cov in covs)
     require(isinstance(covs, tuple) and square and len(covs) in (0, k, k + 1), "its covariances are not of its columns")

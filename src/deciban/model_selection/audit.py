@@ -31,9 +31,9 @@ from deciban.model_selection.drift import CHANCE, DISTANCE, drift_of_columns, sh
 from deciban.model_selection.label_errors import LabelErrors, find_label_errors, is_texts
 from deciban.model_selection.leakage import Leakage
 from deciban.rows import inputs
-from deciban.rows.column_use import drop_reason
 from deciban.rows.digests import row_digests
 from deciban.rows.sampling import sample_rows
+from deciban.rows.unused_columns import drop_reason
 
 if TYPE_CHECKING:
     from deciban.reports import Report

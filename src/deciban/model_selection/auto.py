@@ -743,7 +743,7 @@ class AutoResult:
         out = self.held_out
         if self.leaderboard is not None:
             return self.leaderboard.baseline_log_loss
-        return float("nan") if out is None else prior_log_loss(out.y if out.known is None else out.y[out.known])
+        return float("nan") if out is None else prior_log_loss(out.codes if out.known is None else out.codes[out.known])
 
 
 def auto_fit(

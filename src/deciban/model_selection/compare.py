@@ -63,8 +63,8 @@ from deciban.model_selection.cross_validation import CrossValidation, cross_vali
 from deciban.model_selection.labelled_rows import LabelledRows
 from deciban.model_selection.leaderboard import Leaderboard, Standing, difference, weighted_mean
 from deciban.rows import inputs
-from deciban.rows.column_use import FREE, drop_reason
 from deciban.rows.sampling import folds_by_content, sample_rows
+from deciban.rows.unused_columns import FREE, drop_reason
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class CrossValidation:
     were assigned several times, the rows of all repeats follow each other."""
 
     classes: np.ndarray  # (k,)
-    y: np.ndarray  # (n,), the true classes as places in `classes`
+    codes: np.ndarray  # (n,), the true classes as places in `classes`
     fold: np.ndarray  # (n,), 0, 1, …
     log_proba: np.ndarray  # (n, k); −∞ for a class that the other folds do not have
     weight: np.ndarray | None  # (n,)
@@ -63,8 +63,8 @@ class CrossValidation:
         """Class → number of its rows that are not scored, because the other folds have no row of the class."""
         if self.known is None:
             return {}
-        one = len(self.y) // self.repeats
-        labels, rows = np.unique(self.y[:one][~self.known[:one]], return_counts=True)
+        one = len(self.codes) // self.repeats
+        labels, rows = np.unique(self.codes[:one][~self.known[:one]], return_counts=True)
         return dict(zip(self.classes[labels].tolist(), rows.tolist(), strict=True))
 
     @property
@@ -76,6 +76,11 @@ class CrossValidation:
     def proba(self) -> np.ndarray:
         """P(class | x) out of fold, (n, k)."""
         return np.exp(self.log_proba)
+
+    @property
+    def y(self) -> np.ndarray:
+        """The true class of each row, as a label. (n,)"""
+        return self.classes[self.codes]
 
     @property
     def predicted(self) -> np.ndarray:
@@ -101,15 +106,15 @@ class CrossValidation:
         return metrics.expected_calibration_error(*self._scored(self.proba))
 
     def _scored(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """(y, values, weights) of the rows that are scored."""
+        """(codes, values, weights) of the rows that are scored."""
         if self.known is None:
-            return self.y, values, self.weight
-        return self.y[self.known], values[self.known], None if self.weight is None else self.weight[self.known]
+            return self.codes, values, self.weight
+        return self.codes[self.known], values[self.known], None if self.weight is None else self.weight[self.known]
 
     @cached_property
     def losses(self) -> np.ndarray:
         """−log P(true class) of each row, NaN where it is not scored; the mean over the repeats."""
-        out = -np.take_along_axis(self.log_proba, self.y[:, None], axis=1)[:, 0]
+        out = -np.take_along_axis(self.log_proba, self.codes[:, None], axis=1)[:, 0]
         if self.known is not None:
             out[~self.known] = np.nan
         return out.reshape(self.repeats, -1).mean(axis=0)
@@ -121,10 +126,10 @@ class CrossValidation:
             return parts[0]
         first = np.cumsum([0, *(part.fold.max() + 1 for part in parts)])
         weight = None if parts[0].weight is None else np.concatenate([part.weight for part in parts])
-        known = np.concatenate([np.ones(len(p.y), dtype=bool) if p.known is None else p.known for p in parts])
+        known = np.concatenate([np.ones(len(p.codes), dtype=bool) if p.known is None else p.known for p in parts])
         return cls(
             parts[0].classes,
-            np.concatenate([part.y for part in parts]),
+            np.concatenate([part.codes for part in parts]),
             np.concatenate([part.fold + start for part, start in zip(parts, first, strict=False)]),
             np.concatenate([part.log_proba for part in parts]),
             weight,
@@ -136,14 +141,14 @@ class CrossValidation:
     @property
     def confusion(self) -> np.ndarray:
         """Weight of each true class (rows) by predicted class (columns), (k, k)."""
-        return metrics.confusion(self.y, self.log_proba.argmax(axis=1), len(self.classes), self.weight)
+        return metrics.confusion(self.codes, self.log_proba.argmax(axis=1), len(self.classes), self.weight)
 
     @cached_property
     def by_fold(self) -> dict[str, np.ndarray]:
         """`rows`, `accuracy`, `log_loss` and `brier` of each fold."""
         parts = [self._part(rows) for rows in rows_of(self.fold)]
         return {
-            "rows": np.array([len(part.y) for part in parts]),
+            "rows": np.array([len(part.codes) for part in parts]),
             "accuracy": np.array([part.accuracy for part in parts]),
             "log_loss": np.array([part.log_loss for part in parts]),
             "brier": np.array([part.brier for part in parts]),
@@ -152,7 +157,7 @@ class CrossValidation:
     def _part(self, rows: np.ndarray) -> CrossValidation:
         w = None if self.weight is None else self.weight[rows]
         known = None if self.known is None else self.known[rows]
-        return CrossValidation(self.classes, self.y[rows], self.fold[rows], self.log_proba[rows], w, (), known)
+        return CrossValidation(self.classes, self.codes[rows], self.fold[rows], self.log_proba[rows], w, (), known)
 
     def __str__(self) -> str:
         return self._table().to_text()
@@ -164,7 +169,7 @@ class CrossValidation:
 
     def _table(self) -> Table:
         folds = [(f"fold {i}", *line) for i, line in enumerate(zip(*self.by_fold.values(), strict=True))]
-        whole = ("all", len(self.y), self.accuracy, self.log_loss, self.brier)
+        whole = ("all", len(self.codes), self.accuracy, self.log_loss, self.brier)
         *rows, footer = [
             (name, str(n), *(f"{score:.4f}" for score in scores))
             for name, n, *scores in [*(folds if len(folds) <= LINES else []), whole]
@@ -210,8 +215,8 @@ def cross_validate(
     >>> from deciban import CategoricalNB
     >>> X, y = [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1]], ["no", "no", "no", "yes", "yes", "yes"]
     >>> out = cross_validate(CategoricalNB(), X, y, folds=[0, 1, 2, 0, 1, 2])
-    >>> out.predicted.tolist(), out.accuracy, out.by_fold["rows"].tolist()
-    (['no', 'no', 'no', 'yes', 'yes', 'yes'], 1.0, [2, 2, 2])
+    >>> out.y.tolist() == out.predicted.tolist(), out.accuracy, out.by_fold["rows"].tolist()
+    (True, 1.0, [2, 2, 2])
     """
     rows = LabelledRows.from_data(X, y, sample_weight)
     fold = assign_folds(folds, rows.X, rows.codes, random_state, stratify)

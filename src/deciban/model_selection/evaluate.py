@@ -44,7 +44,7 @@ class Evaluation:
         """The scores as plain data (for JSON)."""
         out = self.scored
         return {
-            "rows": len(out.y),
+            "rows": len(out.codes),
             "accuracy": out.accuracy,
             "log_loss": out.log_loss,
             "brier": out.brier,
@@ -59,14 +59,14 @@ class Evaluation:
     def as_learned(self, model: Any) -> bool:
         """Whether each class has as many rows here as in training: these may be the training rows."""
         known = training_counts(model)
-        return known is not None and np.array_equal(np.bincount(self.scored.y, minlength=len(known)), known)
+        return known is not None and np.array_equal(np.bincount(self.scored.codes, minlength=len(known)), known)
 
     def _by_class(self) -> list[tuple[Any, int, float, float, float]]:
         """(label, rows, precision, recall, log loss) of each class."""
         out, table = self.scored, self.scored.confusion
         lines = []
         for c, label in enumerate(out.classes.tolist()):
-            rows = out.y == c
+            rows = out.codes == c
             decided, hit = table[:, c].sum(), table[c, c]
             lines.append(
                 (
@@ -74,7 +74,7 @@ class Evaluation:
                     int(rows.sum()),
                     float(hit / decided) if decided else float("nan"),
                     float(hit / rows.sum()) if rows.any() else float("nan"),
-                    log_loss(out.y[rows], out.log_proba[rows]) if rows.any() else float("nan"),
+                    log_loss(out.codes[rows], out.log_proba[rows]) if rows.any() else float("nan"),
                 )
             )
         return lines
@@ -90,8 +90,8 @@ class Evaluation:
     def _measures(self) -> str:
         out = self.scored
         return (
-            f"{len(out.y):,} rows: accuracy {out.accuracy:.4f}, log loss {out.log_loss:.4f}, Brier {out.brier:.4f}, "
-            f"calibration error {out.calibration_error:.4f}"
+            f"{len(out.codes):,} rows: accuracy {out.accuracy:.4f}, log loss {out.log_loss:.4f}, "
+            f"Brier {out.brier:.4f}, calibration error {out.calibration_error:.4f}"
         )
 
     def _tables(self) -> list[display.Table]:

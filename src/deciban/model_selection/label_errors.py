@@ -59,9 +59,9 @@ from deciban.models.model import Known
 from deciban.ops.digests import stirred
 from deciban.rows import inputs
 from deciban.rows.coding import LINEAR, Coding, ColumnCode
-from deciban.rows.column_use import drop_reason
 from deciban.rows.digests import row_digests, smallest
 from deciban.rows.sampling import folds_by_content, sample_rows
+from deciban.rows.unused_columns import drop_reason
 from deciban.solvers.base import solve
 from deciban.solvers.newton import Newton
 from deciban.tallies import RowScatter

@@ -47,6 +47,7 @@ class LogisticPosterior:
     means: Callable[[], np.ndarray | None]  # (d,), of the training rows; None: they were sparse
     ranges: Callable[[], list[np.ndarray] | None]  # values of each column at which its scale is drawn
     splits: ClassVar[bool] = True
+    separate: ClassVar[bool] = True
 
     def under(self, priors: Any) -> LogisticPosterior:
         with np.errstate(divide="ignore"):

@@ -19,7 +19,7 @@ import numpy as np
 from deciban import ops
 from deciban.data.blocks import Block, Codes, Reals, Table, concatenated
 from deciban.decision import Prior
-from deciban.errors import MergeError, NoRowsError, SupportError
+from deciban.errors import MergeError, ModelFileError, NoRowsError, SupportError
 from deciban.models.calibration import Calibration
 from deciban.models.feature_evidence import LinearEvidence, PartsEvidence, column_evidence
 from deciban.models.feature_weights import FeatureWeights
@@ -60,6 +60,7 @@ class Known:
     steps: int = 0  # of EM
     target: str | None = None  # name of the label column
     coded: bool = False  # whether columns of a frame were coded, see `rows.coding`
+    texts: Mapping[int, Any] = field(default_factory=dict)  # evidence of words, of columns whose texts are not kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +303,48 @@ class State:
         """Without derived values."""
         return {one.name: self.__dict__[one.name] for one in fields(self)}
 
+    @property
+    def texts(self) -> dict[int, Any]:
+        """The evidence of the texts of columns that are read as words, by column."""
+        none = self.given or self.empty or not self.reader.texts
+        return {} if none else self.family.text_params(self.params)
+
     # other states
+
+    @property
+    def texts_kept(self) -> int:
+        """How many texts of a column can be read from the state, as its levels; the most of any column."""
+        fields = [] if self.reader.schema is None else self.reader.schema.fields
+        rows, read = self.n.sum(), self.texts
+        kept = (one for j, one in enumerate(fields) if j in read or one.holds_texts(rows))
+        return max((len(one.levels or ()) for one in kept), default=0)
+
+    def without_texts(self) -> State:
+        """The state with the evidence of words instead of texts: it predicts alike, and cannot be updated. Texts that
+        are levels of their own raise an error."""
+        if not self.texts_kept:
+            return self
+        found = {j: one.without_texts() for j, one in self.texts.items() if one.texts.size}
+        rows = self.n.sum()
+        for j, one in enumerate(self.reader.schema.fields):
+            if j not in found and one.holds_texts(rows):
+                raise ModelFileError(
+                    f"column {one.named} has a text of its own in most rows, and each is a level of this "
+                    f"{self.spec.name}: there is none without them\n\n"
+                    "hint: save it with rows=True, or fit without the column; MixedNB() reads texts as words"
+                )
+        schema, (n, parts) = self.reader.schema, self.tally.parts[:2]
+        fields = tuple(one.without_texts() if j in found else one for j, one in enumerate(schema.fields))
+        each = [
+            part
+            if family is schema.gaps
+            else part.without_levels([c for c, j in enumerate(at) if j in found], but=int(schema.reserve))
+            if found.keys() & set(at)
+            else part
+            for part, (family, at) in zip(parts.parts, schema.groups, strict=True)
+        ]
+        out = self.with_reader(schema=replace(schema, fields=fields)).with_known(texts=found)
+        return replace(out, tally=Bundle((n, Bundle(tuple(each)), *self.tally.parts[2:])))
 
     def adjusted(self, **changes: Any) -> State:
         """With a calibration or weights; estimates are kept."""

@@ -52,6 +52,7 @@ class PooledPosterior:
     read: Callable[[Any], Any] = lambda X: X
     temperature: float = 1.0  # of the evidence, see `hypotheses.sharpened`
     splits: ClassVar[bool] = False
+    separate: ClassVar[bool] = False
 
     def of_each(self, X: Any) -> np.ndarray:
         """log P(class | x) (m, n, k) of each model; NaN for rows that it does not take."""

@@ -284,6 +284,11 @@ class Posterior:
         return not self.interacts and (self.scores.has_parts or self.reader.d == 1)
 
     @property
+    def separate(self) -> bool:
+        """Whether the evidence of a cell is the same, whatever the other cells are, and if they are missing."""
+        return self.splits and self.reader.block != "dense"
+
+    @property
     def columns(self) -> list[str]:
         """Names of the columns that evidence is shown of."""
         return self.reader.shown_columns
@@ -495,6 +500,10 @@ class AveragedPosterior(Posterior):
     """Posteriors averaged over missing levels."""
 
     levels: tuple[tuple[int, int, np.ndarray, np.ndarray], ...] = ()  # see `levels_of_each`
+
+    @property
+    def separate(self) -> bool:
+        return super().separate and not self.levels
 
     def proba(self, X: Any) -> np.ndarray:
         return self.reader.output(X).send(self._each(self.reader.read(X), _PROBA))

@@ -44,10 +44,10 @@ from deciban.data.blocks import Codes, Reals
 from deciban.data.frames import Column
 from deciban.display import cell_text
 from deciban.errors import DataError
-from deciban.rows.column_use import FEW as MANY
-from deciban.rows.column_use import drop_reason
 from deciban.rows.date_parts import PARTS, date_part, helpful_parts, part_name
 from deciban.rows.schema import level_codes, number_cells
+from deciban.rows.unused_columns import FEW as MANY
+from deciban.rows.unused_columns import drop_reason
 
 RARE = 10  # rows of a level that has a column of its own in discriminants, where a column has more than `MANY` levels
 FEW = 10  # distinct numbers that are levels, and cells of equal mass of more numbers

@@ -57,8 +57,79 @@ class Training(NamedTuple):
     notes: Callable[[np.ndarray, np.ndarray], list[str]] | None = None  # (codes, classes) → notes on suspicious columns
 
 
+class Reader:
+    """What readers have in common; a subclass overrides what differs."""
+
+    d: Any  # number of columns of the model
+    names: np.ndarray | None
+    columns: Any  # names of the columns of the model
+    cells: Callable[[Any, Block], np.ndarray]
+    block: str = "mixed"  # type of the block of rows
+    texts: Sequence = ()  # the columns that may hold texts
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that a user gives."""
+        return self.d
+
+    @property
+    def feature_names(self) -> np.ndarray | None:
+        """Their names, if they have any, as `feature_names_in_`."""
+        return self.names
+
+    @property
+    def scales(self) -> np.ndarray | None:
+        """The standard deviations that a penalty of coefficients divides columns by, (d,); None: it does not."""
+        return None
+
+    @property
+    def levels(self) -> dict[Any, list] | None:
+        """The levels of columns of categories, by name; None: there are only numbers."""
+        return None
+
+    @property
+    def units(self) -> dict[Any, str]:
+        """The units of columns of dates and durations, by name."""
+        return {}
+
+    @property
+    def level_names(self) -> list[Sequence] | None:
+        """The levels of each column of the model; None: codes have no names."""
+        return None
+
+    @property
+    def fills_columns(self) -> bool:
+        """Whether columns that rows lack count as missing in every row."""
+        return False
+
+    @property
+    def shown_columns(self) -> list[str]:
+        """Names of the columns that evidence is shown of."""
+        return self.columns
+
+    def shown_parts(self, parts: np.ndarray) -> np.ndarray:
+        """Evidence (n, k, d) by these columns."""
+        return parts
+
+    def model_cells(self, X: Any, x: Block) -> np.ndarray:
+        """The cells of the model's columns, (n, d)."""
+        return self.cells(X, x)
+
+    def coding_rule(self, roles: ColumnRoles) -> CodingRule | None:
+        """How columns of data elsewhere are coded; None: they are not."""
+        return None
+
+    def output(self, X: Any) -> ArrayKind:
+        """The type of array that predictions for X are returned as."""
+        return ArrayKind.plain
+
+    def view(self, a: np.ndarray) -> Any:
+        """A fitted attribute in the array type of the training rows."""
+        return a
+
+
 @dataclass(frozen=True, eq=False)
-class ArrayReader:
+class ArrayReader(Reader):
     """Tables of numbers: arrays, sparse matrices, frames of numbers."""
 
     model: str  # name of the classifier, for messages
@@ -141,10 +212,6 @@ class ArrayReader:
             self, d=len(names), names=names, labels=(), ignored=(), target=roles.target, origin=ArrayKind.plain
         )
 
-    def coding_rule(self, roles: ColumnRoles) -> CodingRule | None:
-        """How columns of data elsewhere are coded; None: they are not."""
-        return None
-
     def with_schema(self, schema: None) -> ArrayReader:
         return self
 
@@ -164,11 +231,9 @@ class ArrayReader:
         return CellReader.of_numbers(self.names.tolist(), columns, 0.0 if self.block == "counts" else -np.inf)
 
     def output(self, X: Any) -> ArrayKind:
-        """The type of array that predictions for X are returned as."""
         return ArrayKind.of(X) if self.keeps_kind else ArrayKind.plain
 
     def view(self, a: np.ndarray) -> Any:
-        """A fitted attribute in the array type of the training rows."""
         return self.origin.send(a) if self.keeps_kind else a
 
     def reordered(self, other: ArrayReader, order: Sequence[int]) -> ArrayReader:
@@ -176,53 +241,9 @@ class ArrayReader:
         return replace(self, names=other.names, labels=other.labels)
 
     @property
-    def n_features(self) -> int:
-        """Number of columns that a user gives."""
-        return self.d
-
-    @property
-    def feature_names(self) -> np.ndarray | None:
-        """Their names, if they have any, as `feature_names_in_`."""
-        return self.names
-
-    @property
     def digested_names(self) -> np.ndarray | None:
         """The names by which the columns of a block count in the digests of rows; None: they have none, or a schema."""
         return self.names
-
-    @property
-    def scales(self) -> np.ndarray | None:
-        """The standard deviations that a penalty of coefficients divides columns by, (d,); None: it does not."""
-        return None
-
-    @property
-    def levels(self) -> dict[Any, list] | None:
-        """The levels of columns of categories, by name; None: there are only numbers."""
-        return None
-
-    @property
-    def units(self) -> dict[Any, str]:
-        """The units of columns of dates and durations, by name."""
-        return {}
-
-    @property
-    def level_names(self) -> list[Sequence] | None:
-        """The levels of each column of the model; None: codes have no names."""
-        return None
-
-    @property
-    def fills_columns(self) -> bool:
-        """Whether columns that rows lack count as missing in every row."""
-        return False
-
-    @property
-    def shown_columns(self) -> list[str]:
-        """Names of the columns that evidence is shown of."""
-        return self.columns
-
-    def shown_parts(self, parts: np.ndarray) -> np.ndarray:
-        """Evidence (n, k, d) by these columns."""
-        return parts
 
     @property
     def columns(self) -> list[str]:
@@ -236,10 +257,6 @@ class ArrayReader:
             return np.where(x.values < 0, np.nan, x.values.astype(np.float64))
         assert not isinstance(x, Mixed)
         return x.dense()
-
-    def model_cells(self, X: Any, x: Block) -> np.ndarray:
-        """The cells of the model's columns, (n, d)."""
-        return self.cells(X, x)
 
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
         """Values of each column at which scales are drawn, as in X."""
@@ -264,7 +281,7 @@ class ArrayReader:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnReader:
+class ColumnReader(Reader):
     """Frames and arrays whose columns have different types."""
 
     model: str
@@ -288,14 +305,6 @@ class ColumnReader:
         return 0 if self.schema is None else len(self.schema.fields)
 
     @property
-    def n_features(self) -> int:
-        return self.d
-
-    @property
-    def feature_names(self) -> np.ndarray | None:
-        return self.names
-
-    @property
     def digested_names(self) -> None:
         return None
 
@@ -314,13 +323,6 @@ class ColumnReader:
     @property
     def fills_columns(self) -> bool:
         return not self.strict
-
-    @property
-    def shown_columns(self) -> list[str]:
-        return self.columns
-
-    def shown_parts(self, parts: np.ndarray) -> np.ndarray:
-        return parts
 
     @property
     def fields(self) -> tuple:
@@ -385,7 +387,7 @@ class ColumnReader:
         return self.known.read(columns, batch.num_rows, learning=True)[0]
 
     @cached_property
-    def texts(self) -> list:
+    def texts(self) -> list:  # type: ignore[override]
         """The columns that may hold texts."""
         return [] if self.has_words is None else [field.name for field in self.fields if self.has_words(field)]
 
@@ -401,17 +403,8 @@ class ColumnReader:
         names = np.array(roles.features, dtype=object)
         return replace(self, schema=None, names=names, library="pyarrow", ignored=(), target=roles.target)
 
-    def coding_rule(self, roles: ColumnRoles) -> CodingRule | None:
-        return None
-
     def with_schema(self, schema: Schema) -> ColumnReader:
         return self if schema is self.schema else replace(self, schema=schema)
-
-    def output(self, X: Any) -> ArrayKind:
-        return ArrayKind.plain
-
-    def view(self, a: np.ndarray) -> np.ndarray:
-        return a
 
     def reordered(self, other: ColumnReader, order: Sequence[int]) -> ColumnReader:
         return replace(self, schema=self.known.reordered(order), names=other.names)
@@ -430,16 +423,15 @@ class ColumnReader:
                 out[:, j] = given[one.name].shown()
         return out
 
-    def model_cells(self, X: Any, x: Block) -> np.ndarray:
-        return self.cells(X, x)
-
     def candidates(self, grid: list[np.ndarray]) -> list[np.ndarray]:
         """Values of each column; levels by name, with a missing cell as a level where that is evidence."""
         none = [None] if self.known.gaps is not None else []
         return [
             values
             if one.levels is None
-            else np.array([*(one.levels[code] for code in values), *none, ""], dtype=object)[:-1]
+            else np.array([*(one.levels[code] for code in values if code < len(one.levels)), *none, ""], dtype=object)[
+                :-1
+            ]
             for one, values in zip(self.fields, grid, strict=True)
         ]
 

@@ -29,7 +29,7 @@ from deciban.data.frames import UNITS, Column, Name, sort_levels
 from deciban.data.support import NEEDS, outside
 from deciban.engines import threads
 from deciban.errors import DataError, MergeError, SupportError
-from deciban.rows.column_use import FEW, LONG
+from deciban.rows.unused_columns import FEW, LONG, OWN
 
 UNSEEN = -2  # the code of a level that is not in the schema, where it is no evidence; −1 is missing
 MANY = 1 << 18  # cells of a table from which its columns are read in threads
@@ -44,6 +44,7 @@ class Field:
     family: Any
     levels: tuple | None = None
     unit: str = ""  # of numbers, as in `frames.Column`
+    vocabulary: tuple[str, ...] | None = None  # the words of texts that are not kept, and are no levels; None: all are
 
     @property
     def named(self) -> str:
@@ -58,15 +59,28 @@ class Field:
     @cached_property
     def may_be_texts(self) -> bool:
         """Whether the levels are as many and as long as texts."""
+        if self.vocabulary is not None:
+            return True
         levels = self.levels or ()
         if len(levels) <= FEW or not all(isinstance(level, str) for level in levels):
             return False
         return sum(map(len, levels)) > LONG * len(levels)
 
+    def holds_texts(self, rows: float) -> bool:
+        """Whether the levels are texts, of which most of so many rows have one of their own."""
+        return self.may_be_texts and len(self.levels or ()) > OWN * rows
+
     @cached_property
     def words(self) -> LevelWords:
-        """The words of the levels."""
+        """The words of the levels, or of texts that were."""
+        if self.vocabulary is not None:
+            place = {word: j for j, word in enumerate(self.vocabulary)}
+            return LevelWords(place, csr_array((0, len(place))))
         return LevelWords.of([str(level) for level in self.levels or ()])
+
+    def without_texts(self) -> Field:
+        """The field with the words of its levels instead of the levels."""
+        return replace(self, levels=(), vocabulary=tuple(self.words.place))
 
     def grown(self, levels: Sequence) -> Field:
         """The field with new levels appended."""

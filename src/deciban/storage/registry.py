@@ -74,6 +74,8 @@ STORED_TYPES = {
     "Poisson": "families.poisson",
     "Student": "families.student",
     "BestOf": "composites.best_of",
+    "TextParams": "composites.levels_and_words",
+    "Words": "composites.levels_and_words",
     "ColumnCuts": "composites.discretised",
     # rows of a sample
     "Codes": "data.blocks",

@@ -75,6 +75,13 @@ class Crosstab(Tally):
         new = np.concatenate([np.zeros(0, dtype=np.int64), *moved])
         return Crosstab(self.weight, placed(self.counts, new, int(offset[-1])), levels)
 
+    def without_levels(self, columns, but: int = 0) -> Crosstab:
+        """The same columns, some of which have no levels and no counts, but for their last levels."""
+        levels = np.where(np.isin(np.arange(self.d), list(columns)), but, self.levels)
+        place = np.arange(self.levels.sum()) - np.repeat(self.offset[:-1], self.levels)
+        at = np.flatnonzero(place >= np.repeat(self.levels - levels, self.levels))
+        return Crosstab(self.weight, columns_of(self.counts, at), levels)
+
     def _aligned(self, other: Crosstab) -> tuple[Crosstab, Crosstab]:
         levels = np.maximum(self.levels, other.levels)
         return self.relevel(levels), other.relevel(levels)
