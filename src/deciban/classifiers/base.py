@@ -734,6 +734,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             of,
             against,
             posterior.note(type(self).__name__, found),
+            found.start,
             **context(self, X),
             bars=bars,
         )

@@ -43,6 +43,7 @@ from deciban.classifiers.discriminant import (
     RegularizedDiscriminantAnalysis,
 )
 from deciban.classifiers.ensemble import BayesOptimal, Gibbs
+from deciban.classifiers.kernel_logistic import KernelLogisticRegression
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.naive_bayes import (
@@ -347,6 +348,13 @@ KINDS = {
             _no_missing,
             complexity=2,
         ),
+        Candidate(
+            "kernel",
+            KernelLogisticRegression,
+            "logistic regression on bumps around rows, width and penalty chosen by cross-validation",
+            _no_missing,
+            complexity=3,
+        ),
         Candidate("bernoulli", BernoulliNB, "Bernoulli naive Bayes", _ones, True),
         Candidate("multinomial", MultinomialNB, "multinomial naive Bayes", _counts, True),
         Candidate("complement", ComplementNB, "complement naive Bayes", _counts, True),
@@ -368,7 +376,7 @@ KINDS = {
         ),
     )
 }
-AUTO_TABLES = ("joint", "logistic", "tan", "calibrated-rda")
+AUTO_TABLES = ("joint", "logistic", "tan", "calibrated-rda", "kernel")
 AUTO_UPDATABLE = ("joint", "weighted", "calibrated", "mixed")  # their second stage follows from tally and sample
 AUTO_COUNTS = ("multinomial", "gaussian", "logistic")  # of sparse matrices
 AUTO_TEXTS = ("text", "text-calibrated", "text-logistic")

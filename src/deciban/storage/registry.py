@@ -34,6 +34,7 @@ CLASSIFIERS = {
     "GaussianNB": "classifiers.naive_bayes",
     "Gibbs": "classifiers.ensemble",
     "KDependenceBayes": "classifiers.structured",
+    "KernelLogisticRegression": "classifiers.kernel_logistic",
     "LeastSquaresClassifier": "classifiers.linear",
     "LinearDiscriminantAnalysis": "classifiers.discriminant",
     "LogisticRegression": "classifiers.logistic",
@@ -100,6 +101,7 @@ STORED_TYPES = {
     # comparisons of models
     "Leaderboard": "model_selection.leaderboard",
     # logistic regression
+    "KernelScores": "logistic.kernel",
     "LikelihoodExpansion": "logistic.likelihood",
     "Path": "logistic.path",
     "Separation": "logistic.separation",
