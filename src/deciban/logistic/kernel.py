@@ -41,13 +41,13 @@ from deciban.rows.digests import row_digests, stirred
 
 KNOTS = 256  # values of a column at which its normal score is stored
 MOST = 16_384  # distinct rows that are learned from
-CHOICE = 1500  # distinct rows that bandwidth and C are chosen by
-CHOICE_LANDMARKS = 500
-CHOICE_FOLDS = 4
+CHOICE = 1000  # distinct rows that bandwidth and C are chosen by
+CHOICE_LANDMARKS = 300
+CHOICE_FOLDS = 3
 BANDWIDTHS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25)
 START = 3  # the bandwidth that is tried first
 STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4)  # values of C
-CHOICE_TOLERANCE, TOLERANCE = 1e-4, 1e-6  # relative decrease of the objective in a step that is the last one
+CHOICE_TOLERANCE, TOLERANCE = 1e-3, 1e-5  # relative decrease of the objective in a step that is the last one
 RANK = 1e-9  # eigenvalues of K that count as 0, relative to the largest
 CELLS = 1 << 21  # numbers of a part of a matrix that is computed at once
 
@@ -225,11 +225,12 @@ class Features:
         value, vector = eigh(kernel(landmarks, landmarks, rate))
         kept = value > RANK * value[-1]
         root = vector[:, kept] / np.sqrt(value[kept])
-        values = kernel(z, landmarks, rate) @ root
-        centre = w @ values / w.sum()
-        values -= centre
-        curvature, axes = eigh(values.T @ (values * w[:, None]))
-        return cls(values @ axes, root @ axes, centre @ axes, np.maximum(curvature, 0.0), float(w.sum()))
+        near, mass = kernel(z, landmarks, rate), float(w.sum())
+        centre = w @ near / mass
+        product = near.T @ (near * w[:, None]) - mass * np.outer(centre, centre)
+        curvature, axes = eigh(root.T @ product @ root)
+        root = root @ axes
+        return cls(near @ root - centre @ root, root, centre @ root, np.maximum(curvature, 0.0), mass)
 
     def fit(self, y: np.ndarray, w: np.ndarray, k: int, C: float, start: Fit | None, tol: float, max_iter: int) -> Fit:
         """The minimum for some of the rows: those whose weight is not 0."""
