@@ -35,6 +35,12 @@ class KernelPosterior(SoftmaxPosterior):
             inputs.check_finite(x, self.reader.names, self.reader.model)
         return cells
 
+    def candidates(self) -> list[np.ndarray]:
+        return self.reader.candidates([np.unique(knots) for knots in self.scores.knots])
+
+    def scale_evidence(self, x: Block) -> tuple[Evidence, str]:
+        return self.evidence(x, x), MEAN
+
     def evidence(self, X: Any, x: Block | None = None) -> Evidence:
         """What each column adds to the scores of the mean row, see `KernelScores.parts`; coded columns as one."""
         x = self.block(X) if x is None else x

@@ -96,6 +96,9 @@ class SoftmaxPosterior:
         """Rows as the model reads them."""
         return X if isinstance(X, Block) else self.reader.read(X)
 
+    def block_of(self, columns: list[np.ndarray]) -> Block:
+        return self.reader.block_of(columns)
+
 
 @dataclass(frozen=True, eq=False)
 class LogisticPosterior(SoftmaxPosterior):
@@ -138,9 +141,6 @@ class LogisticPosterior(SoftmaxPosterior):
     def candidates(self) -> list[np.ndarray] | None:
         found = self.ranges()
         return None if found is None else self.reader.candidates(found)
-
-    def block_of(self, columns: list[np.ndarray]) -> Block:
-        return self.reader.block_of(columns)
 
     def evidence(self, X: Any, baseline: Any = 0, x: Block | None = None) -> LogisticEvidence:
         """coef · (x − baseline) by column. baseline: a row, 0, or None for the mean of the training rows (0 if these
