@@ -307,6 +307,12 @@ KINDS = {
             "calibrated 2-dependence Bayes",
             complexity=2,
         ),
+        Candidate(
+            "network",
+            lambda: BayesNet(calibrate=True),
+            "calibrated Bayesian network",
+            complexity=2,
+        ),
         Candidate("gaussian", GaussianNB, "Gaussian naive Bayes", _numbers, True),
         Candidate(
             "lda",
@@ -376,7 +382,7 @@ KINDS = {
         ),
     )
 }
-AUTO_TABLES = ("joint", "logistic", "tan", "calibrated-rda", "kernel")
+AUTO_TABLES = ("joint", "logistic", "tan", "network", "calibrated-rda", "kernel")
 AUTO_UPDATABLE = ("joint", "weighted", "calibrated", "mixed")  # their second stage follows from tally and sample
 AUTO_COUNTS = ("multinomial", "gaussian", "logistic")  # of sparse matrices
 AUTO_TEXTS = ("text", "text-calibrated", "text-logistic")
