@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -37,6 +38,7 @@ from scipy.special import erf, logsumexp, ndtri
 
 from deciban.data.blocks import Reals
 from deciban.data.sampling import stratified
+from deciban.errors import ModelFileError
 from deciban.rows.digests import row_digests, stirred
 
 KNOTS = 256  # values of a column at which its normal score is stored
@@ -105,6 +107,17 @@ class KernelScores:
         whole = height * np.sqrt(np.pi) / 2.0 * (erf(root * (1.0 + at)) - erf(root * at)) / root
         ends = np.exp(-self.rate * far) - np.exp(-self.rate * np.maximum(far + 2.0 * along + length, 0.0))
         return whole, ends / (2.0 * self.rate * length) - at * whole
+
+    @property
+    def rows_kept(self) -> int:
+        """How many training rows can be read from it: landmarks are rows."""
+        return len(self.landmarks)
+
+    def without_rows(self) -> Any:
+        raise ModelFileError(
+            "kernel logistic regression compares rows with training rows: there is none without them\n\n"
+            "hint: save it with rows=True, or fit LogisticRegression, which keeps coefficients"
+        )
 
     def _spans(self, n: int) -> list[slice]:
         size = max(1, CELLS // len(self.landmarks))
