@@ -259,6 +259,12 @@ def _mostly_numbers(columns: ColumnSummary) -> str:
     return "" if columns.numeric or coded else MOSTLY_NUMBERS
 
 
+def _mostly_complete_numbers(columns: ColumnSummary) -> str:
+    """Missing cells of frames are coded."""
+    named = all(isinstance(name, str) for name in columns.kept)
+    return _mostly_numbers(columns) or (CELLS if columns.has_missing and not named else "")
+
+
 def _unshrunk(model: Any, columns: ColumnSummary) -> Any:
     """Of many columns, each candidate of the shrinkage takes long: the blend alone is chosen."""
     return model.set_params(shrinkage=0.0) if len(columns.kept) > SHRUNK else model
@@ -358,7 +364,7 @@ KINDS = {
             "kernel",
             KernelLogisticRegression,
             "logistic regression on bumps around rows, width and penalty chosen by cross-validation",
-            _no_missing,
+            _mostly_complete_numbers,
             complexity=3,
         ),
         Candidate("bernoulli", BernoulliNB, "Bernoulli naive Bayes", _ones, True),
