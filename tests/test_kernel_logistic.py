@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression as Reference
 import deciban
 from deciban import KernelLogisticRegression, LogisticRegression
 from deciban.errors import DataError, ModelFileError
-from deciban.logistic import kernel
 from deciban.metrics import log_loss
+from deciban.models import kernel
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(150, 3))

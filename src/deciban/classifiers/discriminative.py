@@ -61,8 +61,8 @@ class Discriminative(Classifier):
 
     def _unfitted_reader(self) -> TableReader:
         """The reader of rows, before any were read."""
-        kept = {"block": self._block, "keeps_kind": self._keeps_kind}
-        return TableReader(type(self).__name__, rule=LINEAR, complete=True, **kept)
+        name = type(self).__name__
+        return TableReader(name, block=self._block, keeps_kind=self._keeps_kind, rule=LINEAR, complete=True)
 
     def _reader(self) -> ArrayReader:
         """The reader that knows the columns of training."""

@@ -1,4 +1,4 @@
-"""Kernel logistic regression: smooth scores of all columns together; the mathematics is in `logistic/kernel.py`.
+"""Kernel logistic regression: smooth scores of all columns together; the mathematics is in `models/kernel.py`.
 
 >>> rng = np.random.default_rng(0)
 >>> X = rng.uniform(-1, 1, (200, 2))
@@ -20,14 +20,15 @@ from sklearn.exceptions import ConvergenceWarning
 from deciban import ops
 from deciban.classifiers.base import Interval, StrOptions, unfitted
 from deciban.classifiers.discriminative import Discriminative
+from deciban.data.blocks import Reals
 from deciban.errors import DataError, levels_up
-from deciban.logistic.kernel import BANDWIDTHS, STRENGTHS, KernelFit, distinct_rows, learn_kernel
 from deciban.logistic.settings import convergence_message
+from deciban.models.kernel import BANDWIDTHS, STRENGTHS, KernelFit, distinct_rows, learn_kernel
 from deciban.models.kernel_posterior import KernelPosterior
 from deciban.rows import inputs
 from deciban.rows.coding_pass import read_job
 from deciban.rows.readers import warn_of_odd_columns
-from deciban.rows.rows import BatchJob, BatchRows, Rows
+from deciban.rows.rows import ArrayRows, BatchJob, BatchRows
 
 
 class KernelLogisticRegression(Discriminative):
@@ -156,9 +157,10 @@ class KernelLogisticRegression(Discriminative):
         if notes:
             warn_of_odd_columns(notes)
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: ArrayRows) -> None:
         table, k = rows.table, len(rows.classes)
-        x, w = np.asarray(table.x.dense(), dtype=np.float64), table.weights()
+        assert isinstance(table.x, Reals)
+        x, w = np.asarray(table.x.values, dtype=np.float64), table.weights()
         if not ops.all_finite(x):
             inputs.check_finite(table.x, rows.reader.names, type(self).__name__)
         count = ops.class_weights(table.y, table.w, k)

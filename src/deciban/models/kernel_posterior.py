@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban import ops
-from deciban.data.blocks import Block
-from deciban.logistic.kernel import KernelScores
+from deciban.data.blocks import Block, Reals
+from deciban.models.kernel import KernelScores
 from deciban.models.logistic_posterior import SoftmaxPosterior
 from deciban.models.posterior import Evidence, check_size
 from deciban.rows import inputs
@@ -30,7 +30,8 @@ class KernelPosterior(SoftmaxPosterior):
 
     def _cells(self, x: Block) -> np.ndarray:
         """Rows as doubles (n, d), all of them finite."""
-        cells = np.asarray(x.dense(), dtype=np.float64)  # type: ignore[union-attr]
+        assert isinstance(x, Reals)
+        cells = np.asarray(x.values, dtype=np.float64)
         if not ops.all_finite(cells):
             inputs.check_finite(x, self.reader.names, self.reader.model)
         return cells

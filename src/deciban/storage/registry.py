@@ -101,7 +101,7 @@ STORED_TYPES = {
     # comparisons of models
     "Leaderboard": "model_selection.leaderboard",
     # logistic regression
-    "KernelScores": "logistic.kernel",
+    "KernelScores": "models.kernel",
     "LikelihoodExpansion": "logistic.likelihood",
     "Path": "logistic.path",
     "Separation": "logistic.separation",

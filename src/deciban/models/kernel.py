@@ -164,8 +164,8 @@ class KernelRows:
         if self.n <= most:
             return self
         at = stratified(np.arange(self.n), self.y, most)
-        totals = [np.bincount(y, w, self.k) for y, w in ((self.y, self.w), (self.y[at], self.w[at]))]
-        factor = np.divide(*totals, out=np.ones(self.k), where=totals[1] > 0)
+        whole, part = np.bincount(self.y, self.w, self.k), np.bincount(self.y[at], self.w[at], self.k)
+        factor = np.divide(whole, part, out=np.ones(self.k), where=part > 0)
         return KernelRows(self.x[at], self.y[at], self.w[at] * factor[self.y[at]], self.k)
 
     @cached_property
