@@ -14,8 +14,11 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,19 +34,20 @@ import deciban
 from bench import report, tables
 from bench.evaluate import Kept, in_order, look_up
 from bench.libraries import boosting
-from bench.measures import Measures, measure
+from bench.measures import LEAST, Measures, measure
 from bench.quality_tables import CACHE
 from bench.quality_weights import logistic
 from bench.tables import Table
 from deciban.model_selection import member_search
 
 PAGE, KEPT = Path(__file__).parent / "STRUCTURE.md", report.RESULTS / "quality_structure.csv"
+DUELS = report.RESULTS / "quality_structure_boosting.csv"
 SETS = tables.SETS
 SMALL = 700  # rows of a set that is quick, at most
 MANY = 2_000  # rows of a set whose published split is taken, at least
 NAIVE, SUBSETS, TAN, AODE, AVERAGE = "naive Bayes", "subsets", "TAN", "AODE", "BayesOptimal"
 AUTO, BOOSTING = "AutoClassifier", "boosting"
-MOST_ECE, MOST_LOST = 0.03, 5
+MOST_ECE, MOST_LOST, MOST_TIME = 0.03, 5, 10
 WITHIN, SHARE = 1.01, 0.8
 INTRO = """\
 # Structure: models that relax "naive", and averages of models
@@ -66,6 +70,14 @@ kind, such as those of other speakers.
 
 Far anchors: scikit-learn's `RandomForestClassifier` (**forest**) and `HistGradientBoostingClassifier` (**boosting**).
 The best of each line is bold; – means that there is no answer.
+"""
+
+
+DUEL = """\
+## AutoClassifier and boosting
+
+Log loss with its standard error over the rows, by how much that of boosting is higher on the same rows, and the CPU
+seconds of all fits of each.
 """
 
 
@@ -110,19 +122,56 @@ def ours(table: Table) -> dict[str, Measures]:
             for name, one in [*zip(model.names_, model.models_, strict=True), (AVERAGE, model)]:
                 predicted.setdefault(name, []).append(in_order(one, table, test))
     rows = np.concatenate([test for _, test in folds])
-    found = {name: measure(np.concatenate(parts), table.y[rows]) for name, parts in predicted.items()}
-    return found | automatic(table)
+    return {name: measure(np.concatenate(parts), table.y[rows]) for name, parts in predicted.items()}
 
 
-def automatic(table: Table) -> dict[str, Measures]:
-    """`AutoClassifier` on the same folds."""
-    parts, folds = [], table.folds()
-    for train, test in folds:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # as in `evaluate`
-            model = deciban.AutoClassifier().fit(table.X.iloc[train], table.labels[train])
-            parts.append(in_order(model, table, test))
-    return {AUTO: measure(np.concatenate(parts), table.y[np.concatenate([test for _, test in folds])])}
+@dataclass(frozen=True)
+class Duel:
+    """`AutoClassifier` and boosting on the same rows: what each row costs, and what the fits do."""
+
+    rows: int
+    error: float  # standard error of the log loss of AutoClassifier
+    less: float  # by which its log loss is below boosting's
+    less_error: float
+    seconds: float  # of CPU, of all fits
+    boosting_seconds: float
+
+    @classmethod
+    def of(cls, ours: np.ndarray, theirs: np.ndarray, y: np.ndarray, seconds: np.ndarray) -> "Duel":
+        own, other = (-np.log(np.clip(p[np.arange(len(y)), y], LEAST, 1)) for p in (ours, theirs))
+        root = np.sqrt(len(y))
+        less = other - own
+        return cls(len(y), own.std() / root, less.mean(), less.std() / root, *seconds.tolist())
+
+
+def fold_of(table: Table, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(probabilities by `AutoClassifier`, those by boosting, CPU seconds of both fits) on one fold."""
+    found, seconds = [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as in `evaluate`
+        for model in (deciban.AutoClassifier(), boosting.make(table.numeric, table.nominal)):
+            start = time.process_time()
+            model.fit(table.X.iloc[train], table.labels[train])
+            seconds.append(time.process_time() - start)
+            found.append(in_order(model, table, test))
+    return found[0], found[1], np.array(seconds)
+
+
+def automatic(table: Table, pool: Executor | None = None) -> Callable[[], tuple[dict[str, Measures], Duel]]:
+    """`AutoClassifier` on the same folds; the call waits for those that run in other processes."""
+    folds = table.folds()
+    if pool is None:
+        started: list[Any] = [partial(fold_of, table, train, test) for train, test in folds]
+    else:
+        started = [pool.submit(fold_of, table, train, test).result for train, test in folds]
+
+    def ended() -> tuple[dict[str, Measures], Duel]:
+        ours, theirs, seconds = zip(*(one() for one in started), strict=True)
+        y = table.y[np.concatenate([test for _, test in folds])]
+        proba = np.concatenate(ours)
+        return {AUTO: measure(proba, y)}, Duel.of(proba, np.concatenate(theirs), y, np.sum(seconds, axis=0))
+
+    return ended
 
 
 # what is kept
@@ -162,6 +211,26 @@ def write(path: Path, found: Found, rows: dict[str, str]) -> None:
     report.write_csv(path, lines)
 
 
+def read_duels(path: Path) -> dict[str, Duel]:
+    if not path.exists():
+        return {}
+    with path.open(newline="") as file:
+        return {
+            line["set"]: Duel(int(line["rows"]), *(float(line[one.name]) for one in fields(Duel)[1:]))
+            for line in csv.DictReader(file)
+        }
+
+
+def write_duels(path: Path, duels: dict[str, Duel]) -> None:
+    names = sorted(duels, key=_place)
+    lines = [
+        {"set": name, "rows": duels[name].rows}
+        | {one.name: f"{getattr(duels[name], one.name):.6g}" for one in fields(Duel)[1:]}
+        for name in names
+    ]
+    report.write_csv(path, lines)
+
+
 def _place(name: str) -> int:
     return SETS.index(name) if name in SETS else len(SETS)
 
@@ -169,7 +238,7 @@ def _place(name: str) -> int:
 # the page
 
 
-def page(found: Found, rows: dict[str, str]) -> str:
+def page(found: Found, rows: dict[str, str], duels: dict[str, Duel]) -> str:
     names = sorted(found, key=_place)
     models = list(dict.fromkeys(model for name in names for model in found[name]))
     head = ("set", "rows", *models)
@@ -179,8 +248,27 @@ def page(found: Found, rows: dict[str, str]) -> str:
         report.machine(),
         "## Summary",
         *([some] if len(names) < len(SETS) else []),
-        report.markdown(("what", "found", "required", "met"), verdict(found)),
+        report.markdown(("what", "found", "required", "met"), verdict(found, duels)),
     ]
+    if duels:
+        parts += [
+            DUEL,
+            report.markdown(
+                ("set", "AutoClassifier", "±", "boosting − it", "±", "fits", "boosting's"),
+                [
+                    (
+                        name,
+                        f"{found[name][AUTO].log_loss:.4f}",
+                        f"{d.error:.4f}",
+                        f"{d.less:+.4f}",
+                        f"{d.less_error:.4f}",
+                        report.seconds(d.seconds),
+                        report.seconds(d.boosting_seconds),
+                    )
+                    for name, d in sorted(duels.items(), key=lambda one: _place(one[0]))
+                ],
+            ),
+        ]
     for title, number, best, text in (
         ("Log loss (less is better)", lambda m: m.log_loss, min, "{:.4f}"),
         ("Accuracy (more is better)", lambda m: m.accuracy, max, "{:.2%}"),
@@ -192,7 +280,7 @@ def page(found: Found, rows: dict[str, str]) -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def verdict(found: Found) -> Iterator[tuple[str, str, str, str]]:
+def verdict(found: Found, duels: dict[str, Duel]) -> Iterator[tuple[str, str, str, str]]:
     def losses(model: str) -> np.ndarray:
         return np.array([found[name][model].log_loss if model in found[name] else np.nan for name in found])
 
@@ -218,13 +306,18 @@ def verdict(found: Found) -> Iterator[tuple[str, str, str, str]]:
     }
     best = min((loss, model) for model, loss in others.items() if not np.isnan(loss))
     what = f"mean log loss of AutoClassifier, on {len(some)} sets"
-    yield what, f"{mean:.4f}", f"< {best[0]:.4f} ({best[1]})", "yes" if mean < best[0] else "no"
+    error = np.sqrt(sum(duels[name].error ** 2 for name in some if name in duels)) / len(some)
+    yield what, f"{mean:.4f} ± {error:.4f}", f"< {best[0]:.4f} ({best[1]})", "yes" if mean < best[0] else "no"
     won = sum(m.log_loss < found[name][BOOSTING].log_loss for name, m in auto.items())
     least = len(some) - MOST_LOST
     yield "sets where AutoClassifier is better than boosting", f"{won}", f"≥ {least}", "yes" if won >= least else "no"
     ece = float(np.mean([m.ece for m in auto.values()]))
     required = f"≤ {MOST_ECE}"
     yield "mean calibration error of AutoClassifier", f"{ece:.4f}", required, "yes" if ece <= MOST_ECE else "no"
+    if duels:
+        ratio = sum(d.seconds for d in duels.values()) / sum(d.boosting_seconds for d in duels.values())
+        what, required = "CPU seconds of its fits / boosting's, summed", f"≤ {MOST_TIME}"
+        yield what, f"{ratio:.1f}", required, "yes" if ratio <= MOST_TIME else "no"
 
 
 def _bold(numbers: Sequence[float], best: Callable, text: str) -> list[str]:
@@ -239,30 +332,37 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", metavar="NAME,…", default="", help="these sets; the others are as they were kept")
     parser.add_argument("--auto", action="store_true", help="AutoClassifier alone; the other models as they were kept")
     parser.add_argument("--cpu", action="store_true", help="limits of time count CPU seconds, on a busy machine")
+    parser.add_argument("--jobs", metavar="N", type=int, default=1, help="processes that fit AutoClassifier")
     parser.add_argument("--quick", action="store_true", help=f"sets of at most {SMALL} rows; the others as kept")
     parser.add_argument("--data", metavar="FOLDER", type=Path, default=tables.SHARED, help="where manifest.json is")
     parser.add_argument("--kept", metavar="FILE", type=Path, default=KEPT, help="where numbers are kept")
+    parser.add_argument("--duels", metavar="FILE", type=Path, default=DUELS, help="where those with boosting are")
     parser.add_argument("--page", metavar="FILE", type=Path, default=PAGE, help="what to write")
     args = parser.parse_args(argv)
     if args.cpu:
         member_search.time = SimpleNamespace(monotonic=time.process_time)
-    for table in tables.load(tuple(args.only.split(",")) if args.only else SETS, args.data):
-        table = in_folds(table)
-        if args.quick and len(table.y) > SMALL:
-            continue
-        start = time.perf_counter()
-        measures = automatic(table) if args.auto else ours(table)
-        for name, anchor in ANCHORS.items() if not args.auto else ():
-            measures[name], _ = look_up(anchor, table, Kept(CACHE))
-        found, rows = read(args.kept)
-        found[table.name] = found.get(table.name, {}) | measures if args.auto else measures
-        rows[table.name] = f"{len(table.y):,}"
-        write(args.kept, found, rows)
-        args.page.write_text(page(found, rows))
-        losses = ", ".join(f"{name} {m.log_loss:.4f}" for name, m in measures.items())
-        _say(f"{table.name}: {losses} ({report.seconds(time.perf_counter() - start)})")
+    chosen = [in_folds(table) for table in tables.load(tuple(args.only.split(",")) if args.only else SETS, args.data)]
+    chosen = [table for table in chosen if not args.quick or len(table.y) <= SMALL]
+    with ProcessPoolExecutor(args.jobs, get_context("fork")) if args.jobs > 1 else nullcontext() as pool:
+        largest = sorted(chosen, key=lambda table: -table.X.size * len(table.classes))  # starts first
+        started = {table.name: automatic(table, pool) for table in largest}
+        for table in chosen:
+            start = time.perf_counter()
+            measures = {} if args.auto else ours(table)
+            for name, anchor in ANCHORS.items() if not args.auto else ():
+                measures[name], _ = look_up(anchor, table, Kept(CACHE))
+            own, duel = started[table.name]()
+            (found, rows), duels = read(args.kept), read_duels(args.duels)
+            found[table.name] = (found.get(table.name, {}) if args.auto else {}) | measures | own
+            rows[table.name] = f"{len(table.y):,}"
+            duels[table.name] = duel
+            write(args.kept, found, rows)
+            write_duels(args.duels, duels)
+            args.page.write_text(page(found, rows, duels))
+            losses = ", ".join(f"{name} {m.log_loss:.4f}" for name, m in found[table.name].items())
+            _say(f"{table.name}: {losses} ({report.seconds(time.perf_counter() - start)})")
     found, _ = read(args.kept)
-    for what, value, required, met in verdict(found) if found else ():
+    for what, value, required, met in verdict(found, read_duels(args.duels)) if found else ():
         if met == "no":
             _say(f"warning: {what}: {value}, required {required}")
 

@@ -25,6 +25,7 @@ ROWS = [  # data, then need → classes
                 "curved boundaries, correlations",
                 ["QuadraticDiscriminantAnalysis", "RegularizedDiscriminantAnalysis"],
             ),
+            ("smooth functions of many numbers", ["KernelLogisticRegression"]),
         ],
     ),
     (

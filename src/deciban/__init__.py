@@ -23,6 +23,7 @@ _HOMES = {  # public name → module; `__init__.pyi` is written from this table 
     "Gibbs": "classifiers.ensemble",
     "HashingVectorizer": "text.vectorizers",
     "KDependenceBayes": "classifiers.structured",
+    "KernelLogisticRegression": "classifiers.kernel_logistic",
     "LeastSquaresClassifier": "classifiers.linear",
     "LedgerKey": "tallies.ledger",
     "LinearDiscriminantAnalysis": "classifiers.discriminant",

@@ -10,6 +10,7 @@ from deciban.classifiers.discriminant import QuadraticDiscriminantAnalysis as Qu
 from deciban.classifiers.discriminant import RegularizedDiscriminantAnalysis as RegularizedDiscriminantAnalysis
 from deciban.classifiers.ensemble import BayesOptimal as BayesOptimal
 from deciban.classifiers.ensemble import Gibbs as Gibbs
+from deciban.classifiers.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
 from deciban.classifiers.linear import LeastSquaresClassifier as LeastSquaresClassifier
 from deciban.classifiers.linear import Perceptron as Perceptron
 from deciban.classifiers.logistic import LogisticRegression as LogisticRegression

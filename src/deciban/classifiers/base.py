@@ -735,6 +735,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             of,
             against,
             posterior.note(type(self).__name__, found),
+            found.start,
             **context(self, X),
             bars=bars,
         )

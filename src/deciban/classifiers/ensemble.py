@@ -101,6 +101,20 @@ def if_all_have(method: str) -> Callable[[Callable], Any]:
     return lambda own: MethodUnless(own, refuse)
 
 
+def if_all_draw_rows(own: Callable) -> Any:
+    """Decorator of a method that an ensemble has if all of its models have densities of rows."""
+
+    def refuse(ensemble: Any) -> None:
+        for member in ensemble._members():
+            if not member.draws_rows:
+                raise UnavailableError(
+                    f"`{own.__name__}`: `{member.name}` ({member.kind}) among `models` has no densities of rows\n\n"
+                    "hint: leave it out of the models"
+                )
+
+    return MethodUnless(own, refuse)
+
+
 def if_updatable(own: Callable) -> Any:
     """Decorator of a method that an ensemble has if all models have it, and its weights come from tallies or are
     given."""
@@ -434,7 +448,7 @@ class Ensemble(Classifier):
         each = np.stack([model.leave_one_out(X, y, **more) for model in self.models_])
         return self._combined(each, self._posterior(priors))
 
-    @if_all_have("sample")
+    @if_all_draw_rows
     def sample(self, n_samples: int = 1, random_state=None) -> tuple[Any, np.ndarray]:
         """Draw rows and their labels, (X, y), each from a model drawn by its weight; in the order of the models.
 
@@ -1020,6 +1034,11 @@ class Member:
         return False
 
     @property
+    def draws_rows(self) -> bool:
+        """Whether rows can be drawn from the model."""
+        return self.has("sample")
+
+    @property
     def takes_missing(self) -> bool:
         """Whether rows with missing cells are taken."""
         tags = self.tags()
@@ -1080,6 +1099,11 @@ class OwnMember(Member):
     @property
     def evidence_adds(self) -> bool:
         return isinstance(self.model, Generative)
+
+    @property
+    def draws_rows(self) -> bool:
+        """Logistic regression draws labels of given rows."""
+        return (isinstance(self.model, Generative) or self.model._has_members) and super().draws_rows
 
     @property
     def has_evidence_by_column(self) -> bool:

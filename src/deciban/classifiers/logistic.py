@@ -30,7 +30,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -39,7 +39,6 @@ from sklearn.utils import check_random_state
 
 from deciban import ops, progress
 from deciban.classifiers.base import (
-    Classifier,
     Generative,
     Hidden,
     Interval,
@@ -49,6 +48,7 @@ from deciban.classifiers.base import (
     plain_log_proba,
     unfitted,
 )
+from deciban.classifiers.discriminative import Discriminative
 from deciban.data.blocks import Block, Table
 from deciban.data.frames import column_labels
 from deciban.display import format_list
@@ -74,11 +74,10 @@ from deciban.models.known_parameters import GivenClasses, column_names
 from deciban.models.logistic_posterior import LogisticPosterior
 from deciban.models.posterior import LinearPosterior
 from deciban.rows import inputs
-from deciban.rows.coding import LINEAR, Coding
 from deciban.rows.coding_pass import read_job
 from deciban.rows.digests import row_digests, stirred
 from deciban.rows.raw_rows import RawArrays
-from deciban.rows.readers import ArrayKind, ArrayReader, TableReader, warn_of_odd_columns
+from deciban.rows.readers import ArrayKind, warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows, Rows
 from deciban.solvers.base import Solution
 from deciban.solvers.gradient import OnlineAverage
@@ -90,7 +89,7 @@ FAR = 1e-3  # predicted gain of another step, in nats, above which coefficients 
 SMALL = 1 << 24  # largest number of multiplications of the check for separation after a fit without penalty
 
 
-class LogisticRegression(Classifier):
+class LogisticRegression(Discriminative):
     """Logistic regression of any number of classes, for dense or sparse rows.
 
     Parameters
@@ -204,15 +203,13 @@ class LogisticRegression(Classifier):
     coef_: Any
     intercept_: Any
     class_count_: Any
-    n_features_in_: int
     n_iter_: Any
     C_: float
     path_: Path
     history_: History
     _observed: TrainingRows
     _stream: OnlineAverage
-    _coding: Coding
-    _origin = ArrayKind.plain
+    _keeps_kind: ClassVar[bool] = True
     _means: Any = None  # (d,), of the training rows; None: they were sparse
     _parameter_constraints: dict = {
         "penalty": [StrOptions({"l1", "l2", "elasticnet", "jeffreys"}), None, Hidden(StrOptions({"deprecated"}))],
@@ -380,21 +377,6 @@ class LogisticRegression(Classifier):
         self._validate_params()
         self._learn(self._read_rows(X, y, sample_weight))
         return self
-
-    def _levels(self) -> dict[Any, list] | None:
-        return self._reader().levels
-
-    def _units(self) -> dict[Any, str]:
-        return self._reader().units
-
-    def _cell_reader(self, columns: Sequence[str]) -> Any:
-        return self._posterior().reader.cell_reader(columns)
-
-    def _is_coded(self) -> bool:
-        return "_coding" in self.__dict__
-
-    def _fills_columns(self) -> bool:
-        return self._reader().fills_columns
 
     def _learn_on(self, job: BatchJob) -> None:
         settings = type(self).__name__, self.get_params(deep=False)
@@ -676,12 +658,6 @@ class LogisticRegression(Classifier):
         return self.classes_[np.minimum(drawn, len(self.classes_) - 1)]
 
     @property
-    def coef_names_(self) -> list[str]:
-        """Names of the columns of `coef_`: those of X, or what they are coded as, such as `sex=male`."""
-        self._check_fitted()
-        return self._reader().columns
-
-    @property
     def n_parameters_(self) -> int:
         """Number of free coefficients, with the intercepts."""
         self._check_fitted()
@@ -934,44 +910,10 @@ class LogisticRegression(Classifier):
 
     # inside: reading rows
 
-    def _unfitted_reader(self) -> TableReader:
-        """The reader of rows, before any were read."""
-        return TableReader(type(self).__name__, keeps_kind=True, rule=LINEAR, complete=True)
-
-    def _reader(self) -> ArrayReader:
-        """The reader that knows the columns of training."""
-        own = self.__dict__
-        if self._is_coded():
-            return replace(
-                self._unfitted_reader().of_coding(self._coding),
-                ignored=tuple(own.get("_left_out", ())),
-                target=own.get("target_name_"),
-                library=own.get("_library"),
-            )
-        return ArrayReader(
-            type(self).__name__,
-            keeps_kind=True,
-            d=self.n_features_in_,
-            names=own.get("feature_names_in_"),
-            labels=tuple(own.get("_frame_names", ())),
-            ignored=tuple(own.get("_left_out", ())),
-            origin=self._origin,
-        )
-
     def _read_rows(self, X, y, sample_weight, partial: bool = False, classes: Any = None) -> ArrayRows:
-        """Training rows in memory; `partial`: for `partial_fit`, where classes are named and columns may be known."""
-        first = not partial or not self._is_fitted
-        if first:
-            found = self._unfitted_reader().training(X, y, w=sample_weight)
-        else:
-            found = self._reader().training(X, y, first=False)
-        reader = replace(found.reader, origin=ArrayKind.plain) if self.solver == "liblinear" else found.reader
-        known = inputs.named_classes(None if first else self.classes_, classes) if partial else None
-        known, codes = inputs.labels(found.y, known)
-        if found.notes is not None:
-            warn_of_odd_columns(found.notes(codes, known))
-        x = found.x.rows(0, found.x.n)  # in a dtype of the kernels, converted once for all passes
-        return ArrayRows(reader, known, Table(x, codes, inputs.weights(sample_weight, codes), len(known)), X)
+        rows = super()._read_rows(X, y, sample_weight, partial, classes)
+        plain = self.solver == "liblinear"
+        return replace(rows, reader=replace(rows.reader, origin=ArrayKind.plain)) if plain else rows
 
     def _problem(self, rows: Rows, settings: Settings) -> Problem:
         """The minimisation problem of these rows, checked."""
@@ -1049,22 +991,6 @@ class LogisticRegression(Classifier):
 
     # inside: attributes
 
-    def _set_or_remove(self, **values: Any) -> None:
-        """Set attributes; those whose value is None are removed."""
-        for name, value in values.items():
-            self.__dict__.pop(name, None)
-            if value is not None:
-                self.__dict__[name] = value
-
-    def _set_columns(self, rows: Rows) -> None:
-        """Set the attributes that describe the classes and columns of the training rows."""
-        reader = rows.reader
-        self.classes_, self.n_features_in_, self._origin = rows.classes, reader.n_features, reader.origin
-        frame_names = list(reader.labels) if reader.names is None and len(reader.labels) else None
-        self._set_or_remove(feature_names_in_=reader.feature_names, _frame_names=frame_names, _left_out=None)
-        self._set_or_remove(_coding=reader.coding, _library=reader.library)
-        self._name_target(reader.target)
-
     def _set_coefficients(self, objective: PenalisedLoss, w: np.ndarray, n_iter: int, C: float) -> None:
         table = objective.table(w)
         coef, bias = (table[:, :-1], table[:, -1]) if objective.intercept else (table, np.zeros(len(table)))
@@ -1089,13 +1015,6 @@ class LogisticRegression(Classifier):
     def _is_fitted(self) -> bool:
         return "coef_" in self.__dict__
 
-    def _check_fitted(self) -> None:
-        if not self._is_fitted:
-            raise unfitted(self)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._is_fitted
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -1114,7 +1033,7 @@ class LogisticRegression(Classifier):
         if not (plain and coef.ndim and bias.ndim and count.ndim):
             coef, bias = self._parameters()
             count = np.asarray(inputs.to_numpy(count), dtype=np.float64)
-        out = LogisticPosterior(self.classes_, coef, bias, count, 0.0, self._reader(), self._mean_row, self._ranges)
+        out = LogisticPosterior(self.classes_, count, 0.0, self._reader(), coef, bias, self._mean_row, self._ranges)
         return out if priors is None else out.under(priors)
 
     def _ranges(self) -> list[np.ndarray] | None:

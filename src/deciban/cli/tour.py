@@ -90,7 +90,8 @@ def table(say: Say) -> tuple[Any, Any, np.ndarray, dict[str, Any]]:
     say(f"   so `{best.kind.name}` is used ({best.kind.words}).\n")
     doubt = int(np.abs(best.model.predict_proba(X)[:, 0] - 0.5).argmin())
     say(f"   Least certain prediction: row {doubt}, which is {y[doubt]}:\n")
-    say(best.model.explain(_rows(X, doubt)).text(columns=5).replace("row 0", f"row {doubt}"))
+    shown = best.model.best_model_ if isinstance(best.model, deciban.AutoClassifier) else best.model
+    say(shown.explain(_rows(X, doubt)).text(columns=5).replace("row 0", f"row {doubt}"))
     return calibrated.model, X, y, {"held_out": calibrated.metrics, "log_loss": ranked, "chosen": best.kind.name}
 
 

@@ -104,7 +104,7 @@ def top_evidence(model: Any, n: int = 5) -> dict[Any, list[CellEvidence]]:
         }
     names = model._posterior().columns if model._is_coded() else frames.shown_names(model)
     try:
-        cells = _typical(model)
+        cells = _typical(_with_densities(model))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             steps = _steps(model, cells)
@@ -187,6 +187,13 @@ def _typical(model: Any) -> list[list]:
             inside = [cell for cell in given if low <= cell <= high]
             out.append(sorted(set(np.quantile(inside or [low, high], PLACES, method="nearest").tolist())))
     return out
+
+
+def _with_densities(model: Any) -> Any:
+    """The model; of a mix of which some models have no densities of rows, the first one that has."""
+    members = model._members() if model._has_members else []
+    drawing = [member.model for member in members if member.draws_rows]
+    return drawing[0] if 0 < len(drawing) < len(members) else model
 
 
 def _some(values: np.ndarray) -> list:

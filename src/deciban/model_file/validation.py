@@ -57,6 +57,8 @@ def check_model(model: Classifier) -> None:
             _check_state(model, vars(model).get("_state"))
         elif model._has_members:
             _check_ensemble(model)
+        elif "_kernel" in vars(model):
+            _check_kernel(model)
         else:
             _check_linear(model)
 
@@ -346,14 +348,37 @@ def _check_text(model: Any) -> None:
 # models that are coefficients
 
 
-def _check_linear(model: Any) -> None:
-    k, d = len(model.classes_), model.n_features_in_
+def _coded_columns(model: Any) -> int:
+    """The number of columns of a discriminative model, after coding."""
     coding = vars(model).get("_coding")
-    if coding is not None:
-        require(isinstance(coding, Coding) and coding.sound(), "its coding is none")
-        names = vars(model).get("feature_names_in_")
-        require(names is not None and coding.names == list(names), "its coding is not of its columns")
-        d = coding.d
+    if coding is None:
+        return model.n_features_in_
+    require(isinstance(coding, Coding) and coding.sound(), "its coding is none")
+    names = vars(model).get("feature_names_in_")
+    require(names is not None and coding.names == list(names), "its coding is not of its columns")
+    return coding.d
+
+
+def _check_kernel(model: Any) -> None:
+    k, d, own = len(model.classes_), _coded_columns(model), vars(model)
+    fine = is_stored_as(own["_kernel"], "KernelScores") and own["_kernel"].is_consistent(k, d)
+    require(fine, "its scores are not of its classes and columns")
+    count = own.get("class_count_")
+    require(_is_finite(count, (k,)) and (count >= 0).all(), "`class_count_` holds no weights of its classes")
+    require(_is_finite(own.get("_means"), (d,)), "its means are not of its columns")
+    for name in ("C_", "bandwidth_"):
+        value = own.get(name)
+        require(isinstance(value, float) and 0 < value <= LARGEST, f"`{name}` is no positive number")
+    held_out, n_iter = own.get("held_out_"), own.get("n_iter_")
+    fine = isinstance(held_out, dict) and all(
+        isinstance(key, tuple) and len(key) == 2 and all(isinstance(one, float) for one in (*key, loss))
+        for key, loss in held_out.items()
+    )
+    require(fine and isinstance(n_iter, int), "it does not say how its settings were chosen")
+
+
+def _check_linear(model: Any) -> None:
+    k, d = len(model.classes_), _coded_columns(model)
     m = 1 if k == 2 else k
     shapes = {"coef_": (m, d), "intercept_": (m,), "class_count_": (k,)}
     for name, shape in shapes.items():

@@ -43,6 +43,7 @@ from deciban.classifiers.discriminant import (
     RegularizedDiscriminantAnalysis,
 )
 from deciban.classifiers.ensemble import BayesOptimal, Gibbs
+from deciban.classifiers.kernel_logistic import KernelLogisticRegression
 from deciban.classifiers.logistic import LogisticRegression
 from deciban.classifiers.mixed import MixedNB
 from deciban.classifiers.naive_bayes import (
@@ -258,6 +259,12 @@ def _mostly_numbers(columns: ColumnSummary) -> str:
     return "" if columns.numeric or coded else MOSTLY_NUMBERS
 
 
+def _mostly_complete_numbers(columns: ColumnSummary) -> str:
+    """Missing cells of frames are coded."""
+    named = all(isinstance(name, str) for name in columns.kept)
+    return _mostly_numbers(columns) or (CELLS if columns.has_missing and not named else "")
+
+
 def _unshrunk(model: Any, columns: ColumnSummary) -> Any:
     """Of many columns, each candidate of the shrinkage takes long: the blend alone is chosen."""
     return model.set_params(shrinkage=0.0) if len(columns.kept) > SHRUNK else model
@@ -306,6 +313,12 @@ KINDS = {
             "calibrated 2-dependence Bayes",
             complexity=2,
         ),
+        Candidate(
+            "network",
+            lambda: BayesNet(calibrate=True),
+            "calibrated Bayesian network",
+            complexity=2,
+        ),
         Candidate("gaussian", GaussianNB, "Gaussian naive Bayes", _numbers, True),
         Candidate(
             "lda",
@@ -347,6 +360,13 @@ KINDS = {
             _no_missing,
             complexity=2,
         ),
+        Candidate(
+            "kernel",
+            KernelLogisticRegression,
+            "logistic regression on bumps around rows, width and penalty chosen by cross-validation",
+            _mostly_complete_numbers,
+            complexity=3,
+        ),
         Candidate("bernoulli", BernoulliNB, "Bernoulli naive Bayes", _ones, True),
         Candidate("multinomial", MultinomialNB, "multinomial naive Bayes", _counts, True),
         Candidate("complement", ComplementNB, "complement naive Bayes", _counts, True),
@@ -368,7 +388,7 @@ KINDS = {
         ),
     )
 }
-AUTO_TABLES = ("joint", "logistic", "tan", "calibrated-rda")
+AUTO_TABLES = ("joint", "logistic", "tan", "network", "calibrated-rda", "kernel")
 AUTO_UPDATABLE = ("joint", "weighted", "calibrated", "mixed")  # their second stage follows from tally and sample
 AUTO_COUNTS = ("multinomial", "gaussian", "logistic")  # of sparse matrices
 AUTO_TEXTS = ("text", "text-calibrated", "text-logistic")

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -35,21 +35,19 @@ ROWS = 1 << 21  # numbers that are held at once
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticPosterior:
-    """P(class | x) from scores that are linear in x; its methods are those of `models.posterior.Posterior`."""
+class SoftmaxPosterior:
+    """P(class | x) = softmax(scores + shift); its methods are those of `models.posterior.Posterior`."""
 
     classes: np.ndarray
-    coef: np.ndarray  # (m, d), m = 1 for two classes, else k
-    bias: np.ndarray  # (m,)
     counts: np.ndarray  # (k,), weights of the classes in the training rows
     shift: np.ndarray | float  # (k,), log (priors / class frequencies of training), added to the scores; 0.0: none
     reader: ArrayReader
-    means: Callable[[], np.ndarray | None]  # (d,), of the training rows; None: they were sparse
-    ranges: Callable[[], list[np.ndarray] | None]  # values of each column at which its scale is drawn
-    splits: ClassVar[bool] = True
-    separate: ClassVar[bool] = True
 
-    def under(self, priors: Any) -> LogisticPosterior:
+    def _scores(self, X: Any, method: str = "predict") -> np.ndarray:
+        """The scores (n, k); of two classes also (n, 1), that of the second."""
+        raise NotImplementedError
+
+    def under(self, priors: Any) -> Self:
         with np.errstate(divide="ignore"):
             given = np.log(check_priors(priors, self.classes))
         return replace(self, counts=np.exp(given), shift=given - self.added_prior())
@@ -90,6 +88,29 @@ class LogisticPosterior:
             scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
         return scores if isinstance(self.shift, float) else scores + self.shift
 
+    @property
+    def columns(self) -> list[str]:
+        return self.reader.shown_columns
+
+    def block(self, X: Any) -> Block:
+        """Rows as the model reads them."""
+        return X if isinstance(X, Block) else self.reader.read(X)
+
+    def block_of(self, columns: list[np.ndarray]) -> Block:
+        return self.reader.block_of(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticPosterior(SoftmaxPosterior):
+    """P(class | x) from scores that are linear in x."""
+
+    coef: np.ndarray  # (m, d), m = 1 for two classes, else k
+    bias: np.ndarray  # (m,)
+    means: Callable[[], np.ndarray | None]  # (d,), of the training rows; None: they were sparse
+    ranges: Callable[[], list[np.ndarray] | None]  # values of each column at which its scale is drawn
+    splits: ClassVar[bool] = True
+    separate: ClassVar[bool] = True
+
     def _scores(self, X: Any, method: str = "predict") -> np.ndarray:
         """x · coef + intercept, as doubles, (n, m)."""
         x = self.reader.read(X, method)
@@ -118,16 +139,9 @@ class LogisticPosterior:
         """Of numbers, evidence is counted from 0, not from the values of a column."""
         return self.reader.coding is not None
 
-    @property
-    def columns(self) -> list[str]:
-        return self.reader.shown_columns
-
     def candidates(self) -> list[np.ndarray] | None:
         found = self.ranges()
         return None if found is None else self.reader.candidates(found)
-
-    def block_of(self, columns: list[np.ndarray]) -> Block:
-        return self.reader.block_of(columns)
 
     def evidence(self, X: Any, baseline: Any = 0, x: Block | None = None) -> LogisticEvidence:
         """coef · (x − baseline) by column. baseline: a row, 0, or None for the mean of the training rows (0 if these
@@ -148,10 +162,6 @@ class LogisticPosterior:
             bias = bias + coef @ row + self.shift
         shown = cells if self.reader.coding is None else self.reader.cells(X, x)
         return LogisticEvidence(bias, parts, self.columns, shown, start)
-
-    def block(self, X: Any) -> Block:
-        """Rows as the model reads them."""
-        return X if isinstance(X, Block) else self.reader.read(X)
 
     def errors(self, x: Block, laplace: Any, baseline: Any = 0) -> CoefficientErrors:
         """Standard errors of the evidence of rows, counted from this baseline, by a Laplace posterior."""

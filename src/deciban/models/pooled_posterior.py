@@ -21,6 +21,7 @@ from deciban.data import frames
 from deciban.decision import check_priors
 from deciban.display import format_list
 from deciban.errors import DataError
+from deciban.explain.explanation import PRIOR
 from deciban.models import hypotheses
 from deciban.rows.inputs import rows_at
 from deciban.rows.readers import ArrayKind
@@ -37,6 +38,7 @@ class PooledEvidence(NamedTuple):
     columns: list[str]
     cells: np.ndarray  # (n, d + 1)
     note: str
+    start: str = PRIOR
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,7 @@ from deciban.errors import DataError
 from deciban.estimation.dirichlet import log_shares
 from deciban.estimation.fractions import Factors
 from deciban.estimation.linear import LinearScores, Term
+from deciban.explain.explanation import PRIOR
 from deciban.gaussian.joint import parts_by_pattern
 from deciban.models.calibration import Calibration
 from deciban.models.feature_evidence import LinearEvidence, PartsEvidence
@@ -57,6 +58,7 @@ class Evidence(NamedTuple):
     parts: np.ndarray  # (n, k, d)
     columns: list[str]  # d; one, where columns have no separate parts
     cells: np.ndarray  # (n, d), as in X; NaN or None is missing
+    start: str = PRIOR  # what the base is of
 
 
 class FactoredRows(NamedTuple):

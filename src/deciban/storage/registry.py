@@ -34,6 +34,7 @@ CLASSIFIERS = {
     "GaussianNB": "classifiers.naive_bayes",
     "Gibbs": "classifiers.ensemble",
     "KDependenceBayes": "classifiers.structured",
+    "KernelLogisticRegression": "classifiers.kernel_logistic",
     "LeastSquaresClassifier": "classifiers.linear",
     "LinearDiscriminantAnalysis": "classifiers.discriminant",
     "LogisticRegression": "classifiers.logistic",
@@ -102,6 +103,7 @@ STORED_TYPES = {
     # comparisons of models
     "Leaderboard": "model_selection.leaderboard",
     # logistic regression
+    "KernelScores": "models.kernel",
     "LikelihoodExpansion": "logistic.likelihood",
     "Path": "logistic.path",
     "Separation": "logistic.separation",
@@ -114,6 +116,8 @@ STORED_TYPES = {
     "WordTally": "text.word_tally",
     "WordWeights": "text.naive_bayes",
 }
+# Those that training rows can be read from.
+ROW_KEEPERS = ("RowScatter", "DistinctRows", "KernelScores", "KeptTexts", "RowSample")
 # Settings and parts that have tags of their own, because a file holds only some of their attributes.
 VECTORIZERS = dict.fromkeys(("CountVectorizer", "HashingVectorizer", "TfidfVectorizer"), "text.vectorizers")
 TRAINING_ROWS = {"TrainingRows": "logistic.training_rows"}
@@ -169,7 +173,9 @@ def is_stored_as(value: Any, name: str) -> bool:
 
 def keeps_rows(value: Any) -> bool:
     """Whether training rows can be read from it: it has `rows_kept` and `without_rows`."""
-    return any(is_stored_as(value, name) for name in ("RowScatter", "DistinctRows", "KeptTexts", "RowSample"))
+    return any(
+        is_stored_as(value, name) for name in ("RowScatter", "DistinctRows", "KeptTexts", "RowSample", "KernelScores")
+    )
 
 
 def is_training_rows(value: Any) -> bool:
