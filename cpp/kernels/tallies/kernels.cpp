@@ -3,6 +3,7 @@
 #include "kernels/tallies/exact.hpp"
 #include "kernels/tallies/joint_tables.hpp"
 #include "kernels/tallies/pair_counts.hpp"
+#include "kernels/tallies/products.hpp"
 #include "kernels/tallies/scatter.hpp"
 #include "kernels/tallies/sums.hpp"
 
@@ -13,6 +14,7 @@ static RowTallies<X> of_rows() {
   return {
       .scatter = scatter<X>,
       .exact_sums = exact_sums<X>,
+      .exact_products = exact_products<X>,
   };
 }
 

@@ -24,7 +24,19 @@ from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, check_
 from deciban.errors import InstructionSetError
 from deciban.ops import spec
 from deciban.ops.packed import Packed
-from deciban.tallies import Crosstab, ExactSums, Moments, Pairs, Quartic, RowScatter, Scatter, Sums, exact
+from deciban.tallies import (
+    CentredScatter,
+    Crosstab,
+    ExactScatter,
+    ExactSums,
+    Moments,
+    Pairs,
+    Quartic,
+    RowScatter,
+    Scatter,
+    Sums,
+    exact,
+)
 from deciban.tallies.crosstab import Layout
 from deciban.tallies.exact_tables import ExactTable, as_doubles, canonical, sum_of_weights
 
@@ -238,10 +250,28 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatte
         if not all_finite(products) and _missing(x):
             return _complete(scatter, x, y, w, k, pooled)
         sums = exact_sums(x, y, w, k)[1]
-        return Scatter(exact_class_weights(y, w, k), sums, products, np.zeros_like(products), pooled)
+        return CentredScatter(exact_class_weights(y, w, k), sums, products, np.zeros_like(products), pooled)
     if all_finite(out.scatter) or not _missing(x):
         return out
     return _complete(scatter, x, y, w, k, pooled)
+
+
+def exact_scatter(x: Reals, y, w, k: int, pooled: bool = False) -> ExactScatter:
+    """Per class n, Σ w x and the products of every two columns, without rounding; rows with a missing cell are left
+    out."""
+    products = exact_products(x, y, w, k)
+    if not products.finite and _missing(x):
+        return _complete(exact_scatter, x, y, w, k, pooled)
+    return ExactScatter(exact_class_weights(y, w, k), exact_sums(x, y, w, k)[1], products, pooled)
+
+
+def exact_products(x: Reals, y, w, k: int) -> ExactSums:
+    """Σ w x_i x_j of columns i ≤ j without rounding, row after row, (k, d (d + 1) / 2). Where a cell or weight is not
+    finite, no sum is `finite`."""
+    if _core is None:
+        return spec.exact_products(x, y, w, k)
+    (low, count, limbs), finite = _core.exact_products(x.held, y, w, k)
+    return ExactSums(k, x.d * (x.d + 1) // 2, low, count, limbs, finite)
 
 
 def quartic(x: Reals, y, w, k: int) -> Quartic | RowScatter:
