@@ -3,19 +3,26 @@ were made."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.covariance import LedoitWolf
 
+import deciban
 from deciban import ops
 from deciban.data.blocks import ColumnBlock, Reals
+from deciban.errors import DataError, ForgetError, MergeError, ModelFileError
+from deciban.model_file.validation import same_structure
+from deciban.storage import tensors
 from deciban.tallies import ExactSums
 from deciban.tallies.exact import centred_products
 
 from .support.builds import every_build, every_hard_case
+from .support.forgery import read_parts
 from .support.strategies import examples
 from .test_exact_sums import (
     DOUBLES,
@@ -28,6 +35,13 @@ from .test_exact_sums import (
     rows_of,
     weights_of,
 )
+
+KINDS = [
+    deciban.LinearDiscriminantAnalysis,
+    deciban.QuadraticDiscriminantAnalysis,
+    deciban.RegularizedDiscriminantAnalysis,
+    deciban.FisherDiscriminant,
+]
 
 
 def every_form(cells: np.ndarray) -> list[Reals]:
@@ -210,3 +224,110 @@ def test_products_of_other_shapes_are_refused():
     one, two = (ExactSums.from_doubles(np.ones((1, d))) for d in (1, 2))
     with pytest.raises(ValueError, match="every two columns"):
         centred_products(one, two, two)
+
+
+# Models
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighed", [False, True])
+def test_exact_models_answer_as_others_do(kind, weighed):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 3)) + 1e3, np.arange(90) % 3
+    X[y == 1] += 0.5
+    w = rng.random(90) + 0.1 if weighed else None
+    exact, plain = kind(exact=True).fit(X, y, w), kind().fit(X, y, w)
+    np.testing.assert_allclose(exact.predict_proba(X), plain.predict_proba(X), rtol=1e-12)
+    np.testing.assert_allclose(exact.leave_one_out(X, y, w), plain.leave_one_out(X, y, w), rtol=1e-9, atol=1e-9)
+    again = deciban.loads(deciban.dumps(exact))
+    np.testing.assert_array_equal(again.predict_proba(X), exact.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_columns_than_rows_are_products_too(kind):
+    rng = np.random.default_rng(0)
+    X, y, asked = rng.normal(size=(20, 50)), np.arange(20) % 2, rng.normal(size=(9, 50))
+    exact = kind(exact=True).fit(X[:15], y[:15])
+    np.testing.assert_allclose(exact.predict_proba(asked), kind().fit(X[:15], y[:15]).predict_proba(asked), atol=1e-12)
+    before = deciban.model_info(deciban.dumps(exact))["fingerprint"]
+    exact.partial_fit(X[15:], y[15:]).forget(X[15:], y[15:])
+    assert deciban.model_info(deciban.dumps(exact))["fingerprint"] == before
+
+
+def test_rows_with_missing_cells_are_left_out():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    X[3, 1] = X[40, 2] = np.nan
+    whole = ~np.isnan(X).any(axis=1)
+    with pytest.warns(UserWarning, match="missing cells"):
+        model = deciban.QuadraticDiscriminantAnalysis(exact=True).fit(X, y)
+    with pytest.warns(UserWarning, match="missing cells"):
+        pieces = (
+            deciban.QuadraticDiscriminantAnalysis(exact=True).partial_fit(X[30:], y[30:]).partial_fit(X[:30], y[:30])
+        )
+    assert model.n_iter_ == 0
+    assert (
+        deciban.model_info(deciban.dumps(pieces))["fingerprint"]
+        == deciban.model_info(deciban.dumps(model))["fingerprint"]
+    )
+    refit = deciban.QuadraticDiscriminantAnalysis(exact=True).fit(X[whole], y[whole])
+    np.testing.assert_array_equal(model.covariance_, refit.covariance_)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (deciban.LinearDiscriminantAnalysis, {"solver": "lsqr", "shrinkage": "auto"}),
+        (deciban.QuadraticDiscriminantAnalysis, {"solver": "eigen", "shrinkage": "auto"}),
+        (deciban.RegularizedDiscriminantAnalysis, {"shrinkage": "auto"}),
+        (deciban.LinearDiscriminantAnalysis, {"solver": "lsqr", "covariance_estimator": LedoitWolf()}),
+    ],
+)
+def test_settings_that_need_more_than_products_are_refused(kind, settings):
+    with pytest.raises(DataError, match=r"exact=True with .*\n\nhint: leave out one of them"):
+        kind(exact=True, **settings).fit([[0.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1])
+
+
+def test_exact_and_other_models_are_not_merged():
+    X, y = [[0.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1]
+    with pytest.raises(MergeError, match="`exact` is True in one model and False in the other"):
+        deciban.LinearDiscriminantAnalysis(exact=True).fit(X, y) + deciban.LinearDiscriminantAnalysis().fit(X, y)
+
+
+def test_too_many_products_are_refused():
+    with pytest.raises(DataError, match="every two of 6000 columns for each of 2 classes, 36,006,000 sums"):
+        deciban.LinearDiscriminantAnalysis(exact=True).fit(np.zeros((6, 6000)), [0, 1] * 3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_products_that_no_rows_have_are_refused(kind):
+    rng = np.random.default_rng(0)
+    model = kind(exact=True).fit(1e8 + rng.normal(size=(30, 2)), np.arange(30) % 2)
+    with pytest.raises(ForgetError):  # squares are left that the sums do not allow
+        model.forget([[1e8 + 50, 1e8]], [0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("at", "value"), [(0, 0.0), (1, 1e6), (2, -1.0), (3, np.nan), (4, np.inf), (1, -1e6)])
+def test_forged_products_are_refused(kind, at, value, tmp_path):
+    """Of x², x y and y² of two classes: squares below those of the means, products above them, no numbers."""
+    X = np.array([[0.0, 1], [2, 1], [1, 3], [4, 4], [6, 5], [5, 9]])
+    path = tmp_path / "m.deciban"
+    deciban.save(kind(exact=True).fit(X, [0, 0, 0, 1, 1, 1]), path)
+    deciban.load(path)
+    metadata, arrays = read_parts(path)
+    (name,) = (one for one in arrays if one.endswith("products"))
+    assert arrays[name].shape == (2, 3)
+    arrays[name].flat[at] = value
+    tensors.write(path, metadata, arrays)
+    with pytest.raises(ModelFileError):
+        deciban.load(path)
+
+
+def test_tables_of_products_that_do_not_fit_are_not_sound():
+    rng = np.random.default_rng(0)
+    t = ops.exact_scatter(Reals(rng.normal(size=(9, 3))), np.zeros(9, dtype=np.int32), None, 1)
+    assert t.sound()
+    assert not replace(t, products=t.part([0, 1]).products).sound()
+    assert not replace(t, products=t.products.to_doubles().astype(np.float32)).sound()
+    assert not same_structure(t, replace(t, pooled=True), 1)

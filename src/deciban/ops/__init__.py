@@ -21,7 +21,7 @@ from itertools import chain
 import numpy as np
 
 from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, check_places, class_borders
-from deciban.errors import InstructionSetError
+from deciban.errors import DataError, InstructionSetError
 from deciban.ops import spec
 from deciban.ops.packed import Packed
 from deciban.tallies import (
@@ -62,6 +62,7 @@ def _load():
 
 _core = exact.compiled = _load()
 PARTS = 16  # of a pass over numbers whose parts are done at once
+MOST_PRODUCTS = 1 << 24  # sums, of about 100 bytes each while they are made
 _SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
 
 
@@ -259,6 +260,11 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatte
 def exact_scatter(x: Reals, y, w, k: int, pooled: bool = False) -> ExactScatter:
     """Per class n, Σ w x and the products of every two columns, without rounding; rows with a missing cell are left
     out."""
+    if k * x.d * (x.d + 1) // 2 > MOST_PRODUCTS:
+        raise DataError(
+            f"exact=True keeps the products of every two of {x.d} columns for each of {k} classes, "
+            f"{k * x.d * (x.d + 1) // 2:,} sums\n\nhint: leave out exact=True, or use fewer columns"
+        )
     products = exact_products(x, y, w, k)
     if not products.finite and _missing(x):
         return _complete(exact_scatter, x, y, w, k, pooled)
