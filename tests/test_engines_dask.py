@@ -49,6 +49,11 @@ def test_dask_has_the_bits_of_the_stream_on_real_tables(name):
         clusters.assert_fits_like_the_stream(model, pieces, spread, target)
 
 
+@pytest.mark.parametrize(("name", "target"), clusters.NUMERIC.items())
+def test_exact_discriminants_have_one_fingerprint_however_they_were_made(name, target):
+    clusters.assert_one_fingerprint(name, target, spread)
+
+
 @clusters.every_coded_model
 def test_columns_are_coded_as_in_memory(model):
     clusters.assert_coded_as_in_memory(model, spread)

@@ -36,6 +36,10 @@ def test_spark_has_the_bits_of_the_stream_on_real_tables(name, spread):
         clusters.assert_fits_like_the_stream(model, pieces, spread, target)
 
 
+def test_exact_discriminants_have_one_fingerprint_however_they_were_made(spread):
+    clusters.assert_one_fingerprint("pima", clusters.NUMERIC["pima"], spread)
+
+
 @clusters.every_coded_model
 def test_columns_are_coded_as_in_memory(model, spread):
     clusters.assert_coded_as_in_memory(model, spread)

@@ -55,6 +55,18 @@ static void bind_rows(nb::module_& m) {
             return std::get<RowTallies<X>>(kernels().tallies).exact_sums(cells, rows, k, above ? &*above : nullptr, squares, out);
           });
         }, "x"_a, "y"_a, "w"_a.none(), "k"_a, "above"_a.none(), "squares"_a);
+  m.def("exact_products", [](const Cells& x, Codes y, Doubles w, Size k) {
+          const auto& cells = view<typename X::Cell>(x);
+          check(k >= 0, "a number of classes is needed");
+          const Labels rows = view(y, w, cells.n, k);
+          LimbTable out;
+          bool finite;
+          {
+            nb::gil_scoped_release free;
+            finite = std::get<RowTallies<X>>(kernels().tallies).exact_products(cells, rows, k, out);
+          }
+          return nb::make_tuple(arrays_of(std::move(out)), finite);
+        }, "x"_a, "y"_a, "w"_a.none(), "k"_a);
 }
 
 template <class T>
@@ -106,6 +118,13 @@ void bind_exact(nb::module_& m) {
           check_size(m2, {first.k, first.d}, "m2");
           mean_and_squares(below, first, second, mean.data(), m2.data());
         }, "n"_a, "s1"_a, "s2"_a, "mean"_a, "m2"_a, Free());
+  m.def("limbs_centred_products", [](const Given& n, const Given& sums, const Given& products, OutTable<3> out) {
+          const LimbView below = view(n), first = view(sums), second = view(products);
+          check(below.k == first.k && below.d == 1, "n of every class is needed");
+          check(second.k == first.k && second.d == first.d * (first.d + 1) / 2, "products of every two columns are needed");
+          check_size(out, {first.k, first.d, first.d}, "out");
+          centred_products(below, first, second, out.data());
+        }, "n"_a, "sums"_a, "products"_a, "out"_a, Free());
   m.def("limbs_combined", [](Size k, Size d, const std::vector<std::tuple<Given, Offsets, bool>>& parts) {
           check(k >= 0 && d >= 0, "numbers of classes and columns are needed");
           std::vector<Placed> placed;

@@ -14,6 +14,8 @@ struct RowTallies {
   // n (k, 1), the weight of missing cells, Σ w x and Σ w x² of [x > above] or, where that is null, of x; false: some cell
   // or weight is infinite, or a weight is NaN
   bool (*exact_sums)(const X& x, Labels rows, Size k, const double* above, bool squares, LimbTable (&out)[4]);
+  // Σ w x_i x_j of columns i ≤ j, row after row; false: some cell or weight is not finite
+  bool (*exact_products)(const X& x, Labels rows, Size k, LimbTable& out);
 };
 
 template <class T>

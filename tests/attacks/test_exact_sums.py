@@ -1,5 +1,6 @@
 """Sums of reals: what was learned and forgotten leaves no trace, however far off or however cut into parts."""
 
+from datetime import datetime
 from fractions import Fraction
 
 import numpy as np
@@ -88,18 +89,76 @@ def test_sums_that_no_rows_have_are_refused(rows):
 
 
 DISCRIMINANTS = [deciban.LinearDiscriminantAnalysis, deciban.QuadraticDiscriminantAnalysis]
+ALL = [*DISCRIMINANTS, deciban.RegularizedDiscriminantAnalysis, deciban.FisherDiscriminant]
+DATE = datetime(2020, 1, 1)
 
 
-@pytest.mark.parametrize("kind", DISCRIMINANTS)
+@pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("far", [64.0, 1e6, 1e12])
-def test_e2_one_far_row_leaves_nothing_in_products(kind, far):
+@pytest.mark.parametrize("together", [False, True])
+def test_e2_one_far_row_leaves_1e_12_in_products_or_a_warning(kind, far, together):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 3)), np.arange(100) % 2
-    model = kind().fit(X, y)
-    before = model.predict_proba(X)
     row = far * np.array([[1.0, 0.5, -1.0]])
-    after = model.partial_fit(row, [0]).forget(row, [0]).predict_proba(X)
-    np.testing.assert_allclose(after, before, rtol=1e-12, atol=1e-15)
+    before = kind().fit(X, y).predict_proba(X)
+    model = kind().fit(np.vstack([row, X]), [0, *y]) if together else kind().fit(X, y).partial_fit(row, [0])
+    if far > 64:
+        with pytest.warns(UserWarning, match="exact=True"):
+            model.forget(row, [0])
+    if far == 64:
+        model.forget(row, [0])
+        np.testing.assert_allclose(model.predict_proba(X), before, rtol=1e-11 if together else 1e-12, atol=1e-15)
+    elif not together:
+        np.testing.assert_allclose(model.predict_proba(X), before, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("far", [64.0, 1e12, 1e150])
+def test_e2_one_far_row_leaves_no_bit_with_exact_products(kind, far):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), np.arange(100) % 2
+    row = far * np.array([[1.0, 0.5, -1.0]])
+    model = kind(exact=True).fit(X, y)
+    before, proba = deciban.dumps(model, date=DATE), model.predict_proba(X)
+    together = kind(exact=True).fit(np.vstack([row, X]), [0, *y])
+    for other in (model.partial_fit(row, [0]).forget(row, [0]), together.forget(row, [0])):
+        assert deciban.dumps(other, date=DATE) == before
+        np.testing.assert_array_equal(other.predict_proba(X), proba)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_e2_leaving_a_far_row_out_is_a_refit_with_exact_products(kind):
+    rng = np.random.default_rng(1)
+    X, y = np.vstack([rng.normal(size=(12, 2)), [[1e12, -1e12]]]), np.array([0, 1] * 6 + [0])
+    left = kind(exact=True).fit(X, y).leave_one_out(X, y)
+    for i in range(len(y)):
+        refit = kind(exact=True).fit(np.delete(X, i, 0), np.delete(y, i))
+        np.testing.assert_allclose(left[i], refit.predict_log_proba(X[i : i + 1])[0], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_e3_e4_far_from_zero_and_merged_no_bit_moves_with_exact_products(kind):
+    rng = np.random.default_rng(0)
+    X, Z = 1e9 + 1e-3 * rng.normal(size=(200, 4)), 1e9 + 1e-3 * rng.normal(size=(100, 4))
+    y, z = np.arange(200) % 2, np.arange(100) % 2
+    model = kind(exact=True).fit(X, y)
+    before = deciban.dumps(model, date=DATE)
+    assert deciban.dumps(model.partial_fit(Z, z).forget(Z, z), date=DATE) == before
+    x = 1e15 + 0.1 * rng.normal(size=(1000, 2))
+    y = np.arange(1000) % 2
+    whole = kind(exact=True).fit(x, y)
+    merged = deciban.merge(kind(exact=True).fit(x[i : i + 20], y[i : i + 20]) for i in range(0, 1000, 20))
+    assert deciban.dumps(merged, date=DATE) == deciban.dumps(whole, date=DATE)
+
+
+def test_e4_covariances_of_exact_products_are_those_of_fractions():
+    x = 1e15 + 0.1 * np.random.default_rng(0).normal(size=(400, 2))
+    model = deciban.QuadraticDiscriminantAnalysis(exact=True, tol=0).fit(x, np.arange(400) % 2)
+    rows = [[Fraction(v) for v in row] for row in x[::2].tolist()]
+    means = [sum(column) / 200 for column in zip(*rows, strict=True)]
+    for i, j in ((0, 0), (0, 1), (1, 1)):
+        true = float(sum((row[i] - means[i]) * (row[j] - means[j]) for row in rows) / 200)
+        assert model.covariance_[0][i, j] == pytest.approx(true, rel=3e-16, abs=0)
 
 
 @pytest.mark.parametrize("kind", DISCRIMINANTS)

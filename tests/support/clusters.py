@@ -218,6 +218,38 @@ def _near(a: Any, b: Any) -> None:
         np.testing.assert_allclose(a[name], b[name], rtol=1e-11, atol=1e-11, err_msg=name)
 
 
+EXACT = [
+    deciban.LinearDiscriminantAnalysis(exact=True),
+    deciban.QuadraticDiscriminantAnalysis(exact=True),
+    deciban.RegularizedDiscriminantAnalysis(exact=True),
+    deciban.FisherDiscriminant(exact=True),
+]
+NUMERIC = {"iris": "species", "pima": "diabetes"}  # shared tables, and their targets
+
+
+def assert_one_fingerprint(name: str, target: str, spread: Spread) -> None:
+    """Fits in memory, in batches and on a cluster, updates and merges give discriminants of one fingerprint."""
+    file = next(shared_path(name).glob(f"{name}.csv*"))
+    frame = pd.read_csv(file).drop(columns="split", errors="ignore").sample(frac=1.0, random_state=0)
+    pieces = cut(frame, 3)
+    rows = [(piece.drop(columns=target), piece[target]) for piece in pieces]
+    for model in EXACT:
+        grown = clone(model)
+        for X, y in rows:
+            grown.partial_fit(X, y)
+        parts = [clone(model).fit(X, y) for X, y in rows]
+        made = {
+            "fit": clone(model).fit(frame.drop(columns=target), frame[target]),
+            "fit_on batches": fitted(model, pieces, target),
+            "fit_on a cluster": fitted(model, spread(pieces), target),
+            "partial_fit": grown,
+            "+": parts[2] + parts[0] + parts[1],
+            "merge": deciban.merge(parts),
+        }
+        prints = {how: deciban.model_info(deciban.dumps(one))["fingerprint"] for how, one in made.items()}
+        assert len(set(prints.values())) == 1, (type(model).__name__, prints)
+
+
 def assert_fits_like_the_stream(model: Any, pieces: list, spread: Spread, target="label") -> None:
     assert_same_fit(fitted(model, spread(pieces), target), fitted(model, whole_batches(pieces), target))
 

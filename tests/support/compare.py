@@ -41,7 +41,8 @@ def arrays(t: Any) -> dict[str, np.ndarray]:
         return arrays(t.part)
     t = t.dense() if isinstance(t, RowScatter) else t
     views = {"Moments": ("mean", "m2"), "Sums": ("total",), "Crosstab": ("table", "levels")}
-    views |= {"Pairs": ("table", "levels", "pairs"), "GridCounts": ("table",), "Scatter": ("mean", "scatter")}
+    views |= {"Pairs": ("table", "levels", "pairs"), "GridCounts": ("table",), "CentredScatter": ("mean", "scatter")}
+    views |= {"ExactScatter": ("mean", "scatter")}
     names = views.get(type(t).__name__, [f.name for f in fields(t) if f.name != "weight"])
     out = {name: a for name in ("n", *names) if isinstance(a := getattr(t, name), np.ndarray)}
     d = next((a.shape[1] for name, a in out.items() if name in ("total", "mean")), 1)

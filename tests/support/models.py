@@ -41,7 +41,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "BernoulliNB": [{"binarize": 1.5}],
     "CategoricalNB": [{"min_categories": 6}],
     "ComplementNB": [{"norm": True}],
-    "FisherDiscriminant": [{"multi": "eigen"}],
+    "FisherDiscriminant": [{"multi": "eigen"}, {"exact": True}],
     "GaussianNB": [{"ddof": 1}, {"variances": "shared"}],
     "KDependenceBayes": [{"k": 2}],
     "LinearDiscriminantAnalysis": [
@@ -49,6 +49,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"solver": "lsqr", "shrinkage": "auto"},
         {"solver": "eigen", "shrinkage": 0.3, "ddof": 1},
         {"estimate": "bayes"},
+        {"exact": True},
     ],
     "MixedNB": [{"average": "subsets"}, {"average": "subsets", "inclusion": 0.9}],
     "MultinomialNB": [{"alpha": 0.1, "fit_prior": False}],
@@ -59,9 +60,16 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"solver": "eigen", "shrinkage": "auto"},
         {"diagonal": True},
         {"estimate": "bayes"},
+        {"exact": True},
     ],
     "TreeAugmentedNB": [{"backoff": 0, "alpha": 0.5}, {"backoff": 2.0}, {"cuts": [0.5, 1.5]}],
-    "RegularizedDiscriminantAnalysis": [{"blend": 0}, {"blend": 1}, {"shrinkage": "auto"}, {"estimate": "bayes"}],
+    "RegularizedDiscriminantAnalysis": [
+        {"blend": 0},
+        {"blend": 1},
+        {"shrinkage": "auto"},
+        {"estimate": "bayes"},
+        {"exact": True},
+    ],
 }
 # what stands for the defaults where those look at the rows: cuts that are learned belong to the rows of one model
 PLAIN: dict[type, dict[str, Any]] = {model: {"cuts": None} for model in CLASSES if issubclass(model, StructuredNB)}

@@ -229,6 +229,7 @@ TABLE: dict[str, Entry] = {
             "covariance_estimator": [LedoitWolf()],
             "ddof": [1],
             "estimate": ["bayes"],
+            "exact": [True],
             "calibrate": [True],
             "ledger": [True],
             "keep_rows": [0],
@@ -249,6 +250,7 @@ TABLE: dict[str, Entry] = {
             "ddof": [1],
             "diagonal": [True],
             "estimate": ["bayes"],
+            "exact": [True],
             "calibrate": [True],
             "ledger": [True],
             "keep_rows": [0],
@@ -263,6 +265,7 @@ TABLE: dict[str, Entry] = {
             "shrinkage": [0.3, "auto", "loo"],
             "priors": [PRIORS, "uniform"],
             "estimate": ["bayes"],
+            "exact": [True],
             "calibrate": [True],
             "ledger": [True],
             "keep_rows": [0],
@@ -272,7 +275,13 @@ TABLE: dict[str, Entry] = {
     "FisherDiscriminant": Entry(
         deciban.FisherDiscriminant,
         NUMBERS,
-        {"multi": ["eigen"], "n_components": [1], "priors": [PRIORS, "uniform"], "ledger": [True]},
+        {
+            "multi": ["eigen"],
+            "n_components": [1],
+            "priors": [PRIORS, "uniform"],
+            "exact": [True],
+            "ledger": [True],
+        },
         gappy=NUMBERS_WITH_GAPS,
     ),
     "LogisticRegression": Entry(

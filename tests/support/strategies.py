@@ -51,13 +51,19 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "bernoulli": [{"above": 0.5}],
     "complement": [{"norm": True}],
     "exponential": [{"shape": 0.0}, {"mean": 2.0}],
-    "fisher": [{"within": 1}],
+    "fisher": [{"within": 1}, {"exact": True}],
     "gaussian": [{"ddof": 1.0}],
     "student": [{"mean": 0.5, "kappa": 2.0, "shape": 3.0, "scale": 1.5}],
-    "gaussian_joint": [{"blend": 1.0}, {"blend": 0.5}, {"shrinkage": "auto"}],
+    "gaussian_joint": [
+        {"blend": 1.0},
+        {"blend": 0.5},
+        {"shrinkage": "auto"},
+        {"exact": True},
+        {"blend": 1.0, "exact": True},
+    ],
     "kdb": [{"most": 2, "strength": 1.0}],
     "tree": [{"strength": 0.0}, {"strength": 2.0, "alpha": 0.5}],
-    "gaussian_joint_bayes": [{"blend": 1.0}, {"blend": 0.5}],
+    "gaussian_joint_bayes": [{"blend": 1.0}, {"blend": 0.5}, {"exact": True}],
 }
 
 

@@ -4,6 +4,7 @@
 #include "kernels/tallies/joint_tables.hpp"
 #include "kernels/tallies/logarithms.hpp"
 #include "kernels/tallies/pair_counts.hpp"
+#include "kernels/tallies/products.hpp"
 #include "kernels/tallies/scatter.hpp"
 #include "kernels/tallies/sums.hpp"
 
@@ -14,6 +15,7 @@ static RowTallies<X> of_rows() {
   return {
       .scatter = scatter<X>,
       .exact_sums = exact_sums<X>,
+      .exact_products = exact_products<X>,
   };
 }
 

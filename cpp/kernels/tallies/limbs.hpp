@@ -453,6 +453,30 @@ inline void mean_and_squares(const LimbView& n, const LimbView& s1, const LimbVi
     }
 }
 
+// out[c, i, j] = Σ w (x_i − mean_i)(x_j − mean_j) = (n p − s_i s_j) / n, from the products p of columns i ≤ j, row after row
+inline void centred_products(const LimbView& n, const LimbView& sums, const LimbView& products, double* out) {
+  const Size d = sums.d;
+  std::vector<Magnitude> first(static_cast<std::size_t>(d));
+  Magnitude weight, own, left, square;
+  Division divide;
+  for (Size c = 0; c < sums.k; ++c, out += d * d) {
+    weight.read(n, c, 0);
+    for (Size j = 0; j < d; ++j) first[j].read(sums, c, j);
+    Size pair = 0;
+    for (Size i = 0; i < d; ++i)
+      for (Size j = i; j < d; ++j, ++pair) {
+        own.read(products, c, pair);
+        left.multiply(weight, own);
+        square.multiply(first[i], first[j]);
+        const bool flipped = square.negative;  // a + b = −(−a − b)
+        if (flipped) left.negative = !left.negative, square.negative = false;
+        left.subtract(square);
+        if (flipped) left.negative = !left.negative;
+        out[i * d + j] = out[j * d + i] = divide(left, weight);
+      }
+  }
+}
+
 // The doubles of a table; false: some are not finite, and count 0.
 inline bool from_doubles(const double* values, Size k, Size d, LimbTable& out) {
   ChunkTable chunks(k, d);

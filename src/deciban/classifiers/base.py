@@ -1183,6 +1183,9 @@ class Generative(Classifier):
     def _check_complete(self, state: State) -> None:
         """Check a complete fit, after which no more rows follow."""
 
+    def _warn_of_rounding(self, before: State, left: State) -> None:
+        """Warn where rounding shows in what `forget` has left."""
+
     @classmethod
     def _from_parameters(
         cls, given: Mapping[str, Any], class_prior: Any, classes: Any, feature_names: Any, settings: Mapping[str, Any]
@@ -1400,10 +1403,10 @@ class Generative(Classifier):
             left = grown.minus(removed, table)
             if left.short:
                 raise self._never_learned(grown, X, table)
-            left = left.without_empty_classes().pruned()
-            self._adopt(left)
-            if grown.sample_exact and not left.sample_exact:
-                warn_of_small_sample(left)
+            self._adopt(left.without_empty_classes().pruned())
+            self._warn_of_rounding(grown, left)
+            if grown.sample_exact and not self._state.sample_exact:
+                warn_of_small_sample(self._state)
         return self
 
     def _check_known(self, y: np.ndarray | frames.Column) -> None:

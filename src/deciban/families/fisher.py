@@ -159,6 +159,7 @@ class Params:
 @dataclass(frozen=True)
 class Fisher(Family):
     within: int | None = None  # largest number of leading axes that the rule uses; None: all
+    exact: bool = False  # the tally has products without rounding
     block, support = "dense", "real"
     measure = "scores of a rule"
     columnwise = False  # a joint density of all columns
@@ -174,7 +175,7 @@ class Fisher(Family):
         return len(pairs(k))
 
     def tally(self, x: Reals, y, w, k: int) -> Scatter | RowScatter:
-        return ops.scatter(x, y, w, k)
+        return (ops.exact_scatter if self.exact else ops.scatter)(x, y, w, k)
 
     def estimate(self, t: Scatter | RowScatter) -> Params:
         return self._params(t.mean, class_covariances(t), t.n)

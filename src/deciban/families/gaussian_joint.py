@@ -66,6 +66,7 @@ class GaussianJoint(Family):
     fallback: float = 0.0  # with blend = 0: the blend where a class has a singular covariance; 0: none
     weights: np.ndarray | None = None  # (k,), class weights; None: those of the tally
     given: bool = False  # whether `weights` are given priors, independent of the rows
+    exact: bool = False  # the tally has products without rounding
     block, support = "dense", "real"
     columnwise = False  # a joint density of all columns
     has_parts = False
@@ -80,12 +81,12 @@ class GaussianJoint(Family):
 
     def tally_size(self, k: int, d: int) -> int:
         """Numbers in a dense tally."""
-        return d * d * (1 if self.pools else k)
+        return d * d * (1 if self.pools and not self.exact else k)
 
     def tally(self, x: Reals, y, w, k: int) -> Scatter | RowScatter | Quartic:
         if self.shrinkage == "auto":
             return ops.quartic(x, y, w, k)
-        return ops.scatter(x, y, w, k, self.pools)
+        return (ops.exact_scatter if self.exact else ops.scatter)(x, y, w, k, self.pools)
 
     def shrunk(self, t: Scatter | RowScatter | Quartic) -> list[Covariance]:
         covs = class_covariances(t, self.ddof)

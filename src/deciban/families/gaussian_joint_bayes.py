@@ -64,6 +64,7 @@ class GaussianJointBayes(Family):
     rows0: float = 0.01  # κ₀: weight of the prior mean, in rows
     freedom0: float | None = None  # ν₀ > d − 1
     fallback: float = 0.0  # the blend where a class has a singular covariance; 0: none
+    exact: bool = False  # the tally has products without rounding
     block, support = "dense", "real"
     columnwise = False  # a joint density of all columns
     has_parts = False
@@ -74,10 +75,10 @@ class GaussianJointBayes(Family):
 
     def tally_size(self, k: int, d: int) -> int:
         """Numbers in a dense tally."""
-        return d * d * (1 if self.pools else k)
+        return d * d * (1 if self.pools and not self.exact else k)
 
     def tally(self, x: Reals, y, w, k: int) -> Sums:
-        return ops.scatter(x, y, w, k, self.pools)
+        return (ops.exact_scatter if self.exact else ops.scatter)(x, y, w, k, self.pools)
 
     def prior(self, t: Sums) -> Prior:
         mean = t.mean

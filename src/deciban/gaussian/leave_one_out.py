@@ -1,8 +1,9 @@
 """Leave-one-out scores under joint Gaussians: one covariance for each class, or one for all.
 
 >>> import numpy as np
+>>> from deciban.tallies import CentredScatter
 >>> x, y = np.array([[0.0], [2.0], [4.0], [9.0], [11.0], [16.0]]), np.repeat([0, 1], 3).astype(np.int32)
->>> t = Scatter.from_means(np.array([3.0, 3.0]), np.array([[2.0], [12.0]]), np.array([[[8.0]], [[26.0]]]))
+>>> t = CentredScatter.from_means(np.array([3.0, 3.0]), np.array([[2.0], [12.0]]), np.array([[[8.0]], [[26.0]]]))
 >>> Separate.of(t, t.n).scores(Reals(x), y, None)[1].round(3).tolist()  # 2 among {0, 4}: log 1 / deviation 2
 [-0.693, -6.849]
 

@@ -37,7 +37,17 @@ from deciban.rows.readers import ArrayKind, ColumnReader
 from deciban.rows.schema import Field, Schema
 from deciban.storage.invariants import ROUNDING, labels_fault, sample_fault, squares_fault, tally_fault
 from deciban.storage.registry import is_stored_as, is_training_rows
-from deciban.tallies import Bundle, ClassWeights, Crosstab, DistinctRows, Quartic, RowScatter, Scatter, SharedTally
+from deciban.tallies import (
+    Bundle,
+    CentredScatter,
+    ClassWeights,
+    Crosstab,
+    DistinctRows,
+    Quartic,
+    RowScatter,
+    Scatter,
+    SharedTally,
+)
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -242,10 +252,11 @@ def same_structure(empty: Any, tally: Any, k: int) -> bool:
     if isinstance(empty, SharedTally):
         return isinstance(tally, SharedTally) and same_structure(empty.part, tally.part, 1)
     if isinstance(empty, RowScatter):  # grows into another with more rows than columns
-        grown = Quartic if empty.fourth and not empty.pooled else Scatter
+        grown = Quartic if empty.fourth and not empty.pooled else CentredScatter
         flags = tally.fourth == empty.fourth if isinstance(tally, RowScatter) else isinstance(tally, grown)
         return flags and tally.pooled == empty.pooled and (tally.k, tally.d) == (k, empty.d)
-    return type(tally) is type(empty) and (tally.k, tally.d) == (k, empty.d)
+    flags = not isinstance(empty, Scatter) or tally.pooled == empty.pooled
+    return type(tally) is type(empty) and flags and (tally.k, tally.d) == (k, empty.d)
 
 
 def _levels(tally: Any) -> list[list[int]]:

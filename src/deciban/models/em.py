@@ -72,7 +72,7 @@ from deciban.gaussian.joint import LOG_2PI
 from deciban.models.model import State
 from deciban.rows import inputs
 from deciban.rows.rows import ArrayRows, Rows
-from deciban.tallies import Bundle, Moments, Scatter
+from deciban.tallies import Bundle, CentredScatter, Moments, Scatter
 from deciban.tallies.basic import column, divide
 from deciban.tallies.exact_tables import in_columns
 
@@ -234,7 +234,7 @@ def expected(batch: IncompleteRows, g: ClassGaussians, pooled: bool = False) -> 
     loglik = -0.5 * float(batch.w @ norms + batch.w_pattern @ logdet)
     # known cells are used unchanged: mean + (cell − mean) would lose digits far from zero
     cells = np.where(np.isnan(batch.cells), g.mean[y] + z * deviation, batch.cells)
-    tally: Scatter = ops.scatter(Reals(cells), y.astype(np.int32), batch.w, batch.k, pooled).dense()  # type: ignore[assignment]
+    tally: CentredScatter = ops.scatter(Reals(cells), y.astype(np.int32), batch.w, batch.k, pooled).dense()  # type: ignore[assignment]
     scatter = tally.scatter + _placed(left * batch.w_pattern[:, None, None] * _outer(spread), batch, pooled)
     if batch.scatter is not None:
         within = _lifted(batch, g, left)
@@ -347,7 +347,7 @@ class Expected:
     d: int
 
     def __call__(self, patterns: list[IncompleteRows]) -> ExpectedStatistics:
-        nothing = Scatter.from_means(
+        nothing = CentredScatter.from_means(
             np.zeros(self.k),
             np.zeros((self.k, self.d)),
             np.zeros((1 if self.pooled else self.k, self.d, self.d)),
@@ -437,4 +437,4 @@ def start(complete: Scatter, seen: Moments, n: np.ndarray) -> Scatter:
     shown = np.broadcast_to(column(seen.n), (k, d)) > 0
     weights = n.sum(keepdims=True) if complete.pooled else n
     scatter = weights[:, None, None] * np.diag(within_class_variance(seen))
-    return Scatter.from_means(n, np.where(shown, seen.mean, seen.collapse().mean), scatter, complete.pooled)
+    return CentredScatter.from_means(n, np.where(shown, seen.mean, seen.collapse().mean), scatter, complete.pooled)

@@ -21,10 +21,22 @@ from itertools import chain
 import numpy as np
 
 from deciban.data.blocks import Codes, ColumnBlock, Counts, Plain, Reals, check_places, class_borders
-from deciban.errors import InstructionSetError
+from deciban.errors import DataError, InstructionSetError
 from deciban.ops import spec
 from deciban.ops.packed import Packed
-from deciban.tallies import Crosstab, ExactSums, Moments, Pairs, Quartic, RowScatter, Scatter, Sums, exact
+from deciban.tallies import (
+    CentredScatter,
+    Crosstab,
+    ExactScatter,
+    ExactSums,
+    Moments,
+    Pairs,
+    Quartic,
+    RowScatter,
+    Scatter,
+    Sums,
+    exact,
+)
 from deciban.tallies.crosstab import Layout
 from deciban.tallies.exact_tables import ClassSums, ExactTable, as_doubles, canonical, sum_of_weights
 
@@ -50,6 +62,7 @@ def _load():
 
 _core = exact.compiled = _load()
 PARTS = 16  # of a pass over numbers whose parts are done at once
+MOST_PRODUCTS = 1 << 24  # sums, of about 100 bytes each while they are made
 _SMALL = 256  # columns up to which our own matrix kernels beat a call into BLAS
 
 
@@ -242,10 +255,33 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatte
         if not all_finite(products) and _missing(x):
             return _complete(scatter, x, y, w, k, pooled)
         sums = exact_sums(x, y, w, k)[1]
-        return Scatter(exact_class_weights(y, w, k), sums, products, np.zeros_like(products), pooled)
+        return CentredScatter(exact_class_weights(y, w, k), sums, products, np.zeros_like(products), pooled)
     if all_finite(out.scatter) or not _missing(x):
         return out
     return _complete(scatter, x, y, w, k, pooled)
+
+
+def exact_scatter(x: Reals, y, w, k: int, pooled: bool = False) -> ExactScatter:
+    """Per class n, Σ w x and the products of every two columns, without rounding; rows with a missing cell are left
+    out."""
+    if k * x.d * (x.d + 1) // 2 > MOST_PRODUCTS:
+        raise DataError(
+            f"exact=True keeps the products of every two of {x.d} columns for each of {k} classes, "
+            f"{k * x.d * (x.d + 1) // 2:,} sums\n\nhint: leave out exact=True, or use fewer columns"
+        )
+    products = exact_products(x, y, w, k)
+    if not products.finite and _missing(x):
+        return _complete(exact_scatter, x, y, w, k, pooled)
+    return ExactScatter(exact_class_weights(y, w, k), exact_sums(x, y, w, k)[1], products, pooled)
+
+
+def exact_products(x: Reals, y, w, k: int) -> ExactSums:
+    """Σ w x_i x_j of columns i ≤ j without rounding, row after row, (k, d (d + 1) / 2). Where a cell or weight is not
+    finite, no sum is `finite`."""
+    if _core is None:
+        return spec.exact_products(x, y, w, k)
+    (low, count, limbs), finite = _core.exact_products(x.held, y, w, k)
+    return ExactSums(k, x.d * (x.d + 1) // 2, low, count, limbs, finite)
 
 
 def quartic(x: Reals, y, w, k: int) -> Quartic | RowScatter:

@@ -37,7 +37,7 @@ from scipy.special import expit, xlogy
 
 from deciban.data.blocks import Codes, Counts, Plain, Reals
 from deciban.data.support import outside
-from deciban.tallies import Crosstab, ExactSums, GridCounts, Moments, Pairs, Quartic, Scatter, Sums
+from deciban.tallies import CentredScatter, Crosstab, ExactSums, GridCounts, Moments, Pairs, Quartic, Sums
 from deciban.tallies.basic import divide
 from deciban.tallies.crosstab import Layout
 from deciban.tallies.exact import Chunks
@@ -128,6 +128,22 @@ def exact_sums(
     return tuple(replace(one, finite=finite) for one in out)
 
 
+def exact_products(x: Reals, y, w, k: int) -> ExactSums:
+    """Σ w x_i x_j of columns i ≤ j, row after row (k, d (d + 1) / 2), without rounding. Where a cell or weight is not
+    finite, no sum is."""
+    v, w = _values(x, None), _weights(y, w)
+    some = np.isfinite(v).all(axis=1) & np.isfinite(w)
+    finite, some = bool(some.all()), some & (w != 0)
+    i, j = np.triu_indices(x.d)
+    out = ExactSums.zeros(k, len(i))
+    for rows in np.array_split(np.flatnonzero(some), 1 + x.n * len(i) // _TERMS):
+        cell = y[rows, None].astype(np.int64) * len(i) + np.arange(len(i))
+        terms = v[rows][:, i], v[rows][:, j], np.repeat(w[rows, None], len(i), axis=1)
+        out = out + _exact(k, len(i), cell.ravel(), [_integers(part.ravel()) for part in terms])
+    return replace(out, finite=finite)
+
+
+_TERMS = 1 << 20  # products that are formed at once
 _DIGIT = 18  # bits: a product of three is below 2^62
 
 
@@ -150,7 +166,7 @@ def _exact(k: int, d: int, cell: np.ndarray, factors: Sequence[tuple[np.ndarray,
     return chunks.total()
 
 
-def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter:
+def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> CentredScatter:
     """mean[c] and Σ w (x − mean)(x − mean)ᵀ over the rows of class c, or over all rows where pooled."""
     v, w = _values(x, None), _weights(y, w)
     matrices = np.zeros((1 if pooled else k, x.d, x.d))
@@ -162,7 +178,7 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter:
             centred = near - (near * weight).sum(0) / weight.sum()
             matrices[0 if pooled else c] += (centred * weight).T @ centred
     sums = exact_sums(x, y, w, k)[1]
-    return Scatter(weight_by_class(y, w, k), sums, matrices, np.zeros_like(matrices), pooled)
+    return CentredScatter(weight_by_class(y, w, k), sums, matrices, np.zeros_like(matrices), pooled)
 
 
 def quartic(x: Reals, y, w, k: int) -> Quartic:

@@ -24,6 +24,7 @@ from deciban.rows.sample import TOP, RowSample, digests
 from deciban.tallies import (
     Bundle,
     Crosstab,
+    ExactScatter,
     GridCounts,
     Moments,
     Pairs,
@@ -172,7 +173,8 @@ def _weights_fault(tally: Any, n: np.ndarray) -> str:
         if not all(np.isfinite(np.abs(a).sum(axis=0) / least).all() for a in sums):
             return "sums are too large for their weights"
     if isinstance(tally, Scatter | Quartic):
-        squares = tally.scatter if isinstance(tally, Scatter) else tally.p11
+        squares = tally.p11 if isinstance(tally, Quartic) else tally.scatter
+        squares = tally.class_scatter if isinstance(tally, ExactScatter) else squares
         with np.errstate(all="ignore"):
             moderate = isinstance(tally, Scatter) or np.isfinite((squares / least) ** 2).all()
         return squares_fault(squares) if moderate else "sums are too large for their weights"

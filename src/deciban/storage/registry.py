@@ -61,9 +61,10 @@ STORED_TYPES = {
     "DistinctRows": "tallies.distinct_rows",
     "GridCounts": "tallies.grid",
     "RowLedger": "tallies.ledger",
+    "CentredScatter": "tallies.scatter",
+    "ExactScatter": "tallies.scatter",
     "Quartic": "tallies.scatter",
     "RowScatter": "tallies.scatter",
-    "Scatter": "tallies.scatter",
     # densities of columns, in schemas
     "Bernoulli": "families.bernoulli",
     "Categorical": "families.categorical",

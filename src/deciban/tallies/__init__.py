@@ -26,14 +26,16 @@ from deciban.tallies.distinct_rows import DistinctRows
 from deciban.tallies.exact import ExactSums
 from deciban.tallies.grid import GridCounts
 from deciban.tallies.ledger import RowLedger
-from deciban.tallies.scatter import Quartic, RowScatter, Scatter
+from deciban.tallies.scatter import CentredScatter, ExactScatter, Quartic, RowScatter, Scatter
 
 __all__ = [
     "WEIGHTS",
     "Bundle",
+    "CentredScatter",
     "ClassWeights",
     "Crosstab",
     "DistinctRows",
+    "ExactScatter",
     "ExactSums",
     "GridCounts",
     "Moments",

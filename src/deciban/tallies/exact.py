@@ -393,6 +393,31 @@ def mean_and_squares(n: ExactSums, s1: ExactSums, s2: ExactSums) -> tuple[np.nda
     return _rounded(a, n_, 64 * (l1 - ln)), _rounded(top, n_, 64 * (least - ln))
 
 
+def centred_products(n: ExactSums, sums: ExactSums, products: ExactSums) -> np.ndarray:
+    """Σ w (x_i − mean_i)(x_j − mean_j) = (n p − s_i s_j) / n of each class, (k, d, d), from Σ w (k, 1), Σ w x (k, d)
+    and the products p = Σ w x_i x_j of columns i ≤ j, row after row (k, d (d + 1) / 2). Rounded as `mean_and_squares`.
+
+    Examples
+    --------
+    >>> n, sums, products = (ExactSums.from_integers(np.array([v])) for v in ([2], [4, 3], [10, 7, 5]))
+    >>> centred_products(n, sums, products).tolist()  # of the rows 1, 1 and 3, 2
+    [[[2.0, 1.0], [1.0, 0.5]]]
+    """
+    k, d = sums.shape
+    if n.shape != (k, 1) or products.shape != (k, d * (d + 1) // 2):
+        raise ValueError("n (k, 1) and products of every two columns are needed")
+    out = np.empty((k, d, d))
+    if compiled is not None:
+        compiled.limbs_centred_products(n._arrays, sums._arrays, products._arrays, out)
+        return out
+    (ln, n_), (l1, a), (l2, p) = n._grid(), sums._grid(), products._grid()
+    i, j = np.triu_indices(d)
+    least = min(ln + l2, 2 * l1)
+    top = ((n_ * p) << (64 * (ln + l2 - least))) - ((a[:, i] * a[:, j]) << (64 * (2 * l1 - least)))
+    out[:, i, j] = out[:, j, i] = _rounded(top, np.broadcast_to(n_, p.shape), 64 * (least - ln))
+    return out
+
+
 def ratio(a: ExactSums, n: ExactSums) -> np.ndarray:
     """a / n rounded once to the nearest double, (k, d); 0 where n is 0. n is (k, 1) or (k, d).
 

@@ -21,7 +21,7 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from deciban.tallies.exact import ExactSums, mean_and_squares, ratio
+from deciban.tallies.exact import ExactSums, centred_products, mean_and_squares, ratio
 
 SMALLEST = 5e-324  # double above 0
 MODERATE = 5  # limbs above the point: 2^320, whose square is a double, and so is that over the least weight
@@ -260,6 +260,14 @@ def mean_and_m2(n: ExactTable, s1: ExactTable, s2: ExactTable) -> tuple[np.ndarr
     if not all(map(are_finite, (n, s1, s2))):
         return np.full(s1.shape, np.nan), np.full(s1.shape, np.nan)
     return mean_and_squares(as_sums(n), as_sums(s1), as_sums(s2))
+
+
+def centred(n: ExactTable, sums: ExactTable, products: ExactTable) -> np.ndarray:
+    """Σ w (x_i − mean_i)(x_j − mean_j) (k, d, d) from n (k,), Σ w x (k, d) and the products of columns i ≤ j, each
+    rounded once; 0 where n is 0."""
+    if not all(map(are_finite, (n, sums, products))):
+        return np.full((*sums.shape, sums.shape[1]), np.nan)
+    return centred_products(as_sums(n), as_sums(sums), as_sums(products))
 
 
 def few_bits(w: np.ndarray | None) -> Iterator[np.ndarray | None]:

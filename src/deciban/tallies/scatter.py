@@ -8,9 +8,10 @@ Moving the centre by t mixes lower moments into higher ones; adding is moving bo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,11 +20,13 @@ from deciban.tallies.exact_tables import (
     ExactTable,
     are_finite,
     as_doubles,
+    centred,
     classes_of,
     collapsed,
     columns_of,
     distinct,
     in_columns,
+    is_moderate,
     is_nonzero,
     minus,
     plus,
@@ -151,19 +154,96 @@ def _outer(scale: np.ndarray, delta: np.ndarray, pooled: bool) -> np.ndarray:
     return scale[:, None, None] * delta[:, :, None] * delta[:, None, :]
 
 
-@dataclass(frozen=True)
 class Scatter(Tally):
-    """Per class n and Σ w x, exact; Σ w (x − mean)(x − mean)ᵀ per class, or pooled over the classes (one group), to the
-    rounding of two doubles for each product."""
+    """Per class n and Σ w x, exact; Σ w (x − mean)(x − mean)ᵀ per class, or pooled over the classes (one group)."""
+
+    sums: ExactTable  # (k, d)
+    scatter: np.ndarray  # (k, d, d), or (1, d, d) where pooled
+    pooled: bool
+    every_row = False  # rows with missing cells are left out
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """(k, d), rounded once."""
+        return quotients(self.sums, self.weight)
+
+    def dense(self) -> Self:
+        return self
+
+    def short(self) -> np.ndarray:
+        left = ~is_nonzero(self.weight)[:, None] & is_nonzero(self.sums)
+        return super().short() | left.any(axis=1)
+
+    def of_classes(self, at: np.ndarray) -> Self:
+        return self.take(at)
+
+    def squares(self) -> np.ndarray:
+        """Σ w (x − mean)² of each column, (k, d), or (1, d) where pooled."""
+        return np.diagonal(self.scatter, axis1=1, axis2=2)
+
+
+@dataclass(frozen=True)
+class ExactScatter(Scatter):
+    """A Scatter of products that are whole numbers of a power of two: no order of rows, no parts and no rows that were
+    removed again change a bit. `scatter` is a view, rounded once for each class."""
+
+    sums: ExactTable  # (k, d)
+    products: ExactTable  # (k, d (d + 1) / 2), Σ w x_i x_j of columns i ≤ j, row after row
+    pooled: bool = False
+
+    @cached_property
+    def class_scatter(self) -> np.ndarray:
+        """Σ w (x − mean)(x − mean)ᵀ of each class, (k, d, d)."""
+        return centred(self.weight, self.sums, self.products)
+
+    @cached_property
+    def scatter(self) -> np.ndarray:  # type: ignore[override]
+        return self.class_scatter.sum(axis=0, keepdims=True) if self.pooled else self.class_scatter
+
+    def sound(self) -> bool:
+        k, d = self.k, self.d
+        shapes = (self.weight.shape, self.sums.shape, self.products.shape) == ((k,), (k, d), (k, d * (d + 1) // 2))
+        return shapes and doubles(self.weight, self.sums, self.products)
+
+    def finite(self) -> bool:
+        with np.errstate(all="ignore"):
+            sizes = (self.n, self.mean * self.mean, *(() if is_moderate(self.products) else (self.scatter,)))
+            return all(map(are_finite, sizes))
+
+    def short(self) -> np.ndarray:
+        """Σ w · Σ w x² < (Σ w x)² is true of no rows, too."""
+        left = ~is_nonzero(self.weight)[:, None] & is_nonzero(self.products)
+        squares = np.diagonal(self.class_scatter, axis1=1, axis2=2)
+        return super().short() | left.any(axis=1) | (squares < 0).any(axis=1)
+
+    def _each(self, operation: Callable[..., ExactTable], *others: Any) -> ExactScatter:
+        def of(name: str) -> ExactTable:
+            return operation(*(getattr(t, name) for t in (self, *others)))
+
+        return ExactScatter(of("weight"), of("sums"), of("products"), self.pooled)
+
+    def part(self, columns) -> ExactScatter:
+        """Of some of the columns."""
+        at = np.arange(self.d)[columns]
+        first, second = np.triu_indices(len(at))
+        i, j = np.minimum(at[first], at[second]), np.maximum(at[first], at[second])
+        products = columns_of(self.products, i * self.d - i * (i - 1) // 2 + (j - i))
+        return ExactScatter(self.weight, columns_of(self.sums, at), products, self.pooled)
+
+
+@dataclass(frozen=True)
+class CentredScatter(Scatter):
+    """A Scatter of doubles about the mean: two doubles for each product."""
 
     sums: ExactTable  # (k, d)
     scatter: np.ndarray  # (k, d, d), or (1, d, d) where pooled
     rest: np.ndarray  # what the doubles of `scatter` leave of it
     pooled: bool = False
-    every_row = False  # rows with missing cells are left out
 
     @classmethod
-    def from_means(cls, weight: ExactTable, mean: np.ndarray, scatter: np.ndarray, pooled: bool = False) -> Scatter:
+    def from_means(
+        cls, weight: ExactTable, mean: np.ndarray, scatter: np.ndarray, pooled: bool = False
+    ) -> CentredScatter:
         """From means (k, d) and Σ w (x − mean)(x − mean)ᵀ as given."""
         return cls(weight, product(in_columns(weight, mean.shape[1]), mean), scatter, np.zeros_like(scatter), pooled)
 
@@ -178,7 +258,7 @@ class Scatter(Tally):
         """(k, d), rounded once."""
         return self._means[0]
 
-    def _from(self, other: Scatter) -> np.ndarray:
+    def _from(self, other: CentredScatter) -> np.ndarray:
         """The means less those of another tally, (k, d)."""
         (a, a_rest), (b, b_rest) = self._means, other._means
         return (a - b) + (a_rest - b_rest)
@@ -193,21 +273,20 @@ class Scatter(Tally):
         with np.errstate(all="ignore"):
             return super().finite() and are_finite(self.mean * self.mean)
 
-    def dense(self) -> Scatter:
-        return self
-
-    def __add__(self, other: Any) -> Scatter:
+    def __add__(self, other: Any) -> CentredScatter:
         other = other.dense()
         weight = plus(self.weight, other.weight)
         scale = self.n * divide(other.n, as_doubles(weight))
         between = _outer(scale, other._from(self), self.pooled)
         scatter = _sum_of_pairs(*_sum_of_pairs(self.scatter, self.rest, other.scatter, other.rest), between, 0.0)
-        return Scatter(weight, plus(self.sums, other.sums), *scatter, self.pooled)
+        return CentredScatter(weight, plus(self.sums, other.sums), *scatter, self.pooled)
 
-    def __sub__(self, other: Any) -> Scatter:
+    def __sub__(self, other: Any) -> CentredScatter:
         other = other.dense()
         nothing = np.zeros_like(self.scatter)
-        left = Scatter(minus(self.weight, other.weight), minus(self.sums, other.sums), nothing, nothing, self.pooled)
+        left = CentredScatter(
+            minus(self.weight, other.weight), minus(self.sums, other.sums), nothing, nothing, self.pooled
+        )
         scale = np.where(left.n > 0, left.n * divide(other.n, self.n), 0.0)
         between = _outer(scale, other._from(left), self.pooled)
         scatter, rest = _sum_of_pairs(self.scatter, self.rest, -between, 0.0)
@@ -219,36 +298,34 @@ class Scatter(Tally):
         return replace(left, scatter=scatter, rest=np.where(scatter == 0, 0.0, rest))
 
     def short(self) -> np.ndarray:
-        left = ~is_nonzero(self.weight)[:, None] & is_nonzero(self.sums)
-        return super().short() | negative_squares(self.scatter) | left.any(axis=1)
+        return super().short() | negative_squares(self.scatter)
 
-    def part(self, columns) -> Scatter:
+    def part(self, columns) -> CentredScatter:
         """Of some of the columns."""
         scatter, rest = (a[:, columns][:, :, columns] for a in (self.scatter, self.rest))
-        return Scatter(self.weight, columns_of(self.sums, columns), scatter, rest, self.pooled)
+        return CentredScatter(self.weight, columns_of(self.sums, columns), scatter, rest, self.pooled)
 
-    def __mul__(self, scale: float) -> Scatter:
+    def __mul__(self, scale: float) -> CentredScatter:
         products = self.scatter * scale, self.rest * scale
-        return Scatter(times(self.weight, scale), times(self.sums, scale), *products, self.pooled)
+        return CentredScatter(times(self.weight, scale), times(self.sums, scale), *products, self.pooled)
 
-    def of_classes(self, at: np.ndarray) -> Scatter:
-        return self.take(at)
-
-    def take(self, classes: np.ndarray) -> Scatter:
+    def take(self, classes: np.ndarray) -> CentredScatter:
         scatter, rest = (a if self.pooled else a[classes] for a in (self.scatter, self.rest))
-        return Scatter(classes_of(self.weight, classes), classes_of(self.sums, classes), scatter, rest, self.pooled)
+        return CentredScatter(
+            classes_of(self.weight, classes), classes_of(self.sums, classes), scatter, rest, self.pooled
+        )
 
-    def relabel(self, index: np.ndarray, k: int) -> Scatter:
+    def relabel(self, index: np.ndarray, k: int) -> CentredScatter:
         weight, sums = relabelled(self.weight, index, k), relabelled(self.sums, index, k)
         scatter, rest = (a if self.pooled else scatter_classes(a, index, k) for a in (self.scatter, self.rest))
-        out = Scatter(weight, sums, scatter, rest, self.pooled)
+        out = CentredScatter(weight, sums, scatter, rest, self.pooled)
         if distinct(index):
             return out
         # classes that become one have their distances from the common mean in its scatter
         (mean, low), (own, own_low) = out._means, self._means
         between = _outer(self.n, (own - mean[index]) + (own_low - low[index]), self.pooled)
         between = between if self.pooled else scatter_classes(between, index, k)
-        return Scatter(weight, sums, *_sum_of_pairs(scatter, rest, between, 0.0), self.pooled)
+        return CentredScatter(weight, sums, *_sum_of_pairs(scatter, rest, between, 0.0), self.pooled)
 
 
 def _sum_of_pairs(a: np.ndarray, a_rest: Any, b: np.ndarray, b_rest: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -312,15 +389,15 @@ class RowScatter(Tally):
         """How many training rows can be read from it."""
         return len(self.rows)
 
-    def without_rows(self) -> Scatter | Quartic:
+    def without_rows(self) -> CentredScatter | Quartic:
         return self.dense()
 
     def centred(self) -> np.ndarray:
         return self.rows - self.mean[self.y]
 
-    def dense(self) -> Scatter | Quartic:
+    def dense(self) -> CentredScatter | Quartic:
         nothing = np.zeros((1 if self.pooled else self.k, self.d, self.d))
-        out = Scatter(self.weight, self.sums, nothing, nothing, self.pooled)
+        out = CentredScatter(self.weight, self.sums, nothing, nothing, self.pooled)
         centred = self.centred() - out._means[1][self.y]
         weighed = centred * self.w[:, None]
         if self.pooled:
