@@ -17,8 +17,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import deciban
 from deciban import GaussianNB, LogisticRegression, MixedNB, audit
+from deciban.data.frames import Column
 from deciban.errors import DataError
 from deciban.model_selection.label_errors import evidence_of_models, find_label_errors, noise_of_labels
+from deciban.rows.column_use import drop_reason
 
 from .support.cli import exit_code, output
 from .support.data import shared_path, shared_table
@@ -305,6 +307,13 @@ def test_findings_are_there_where_they_are_due():
     for word in ("leaking columns", "is a row number", "has one value", "is a copy of `size`", "→"):
         assert word in text
     assert "Nothing found: " in text
+
+
+def test_the_largest_numbers_are_no_row_numbers():
+    far = np.repeat([-1.7e308, 1.7e308], 15)
+    for values in (far, np.where(far > 0, np.inf, -np.inf), np.append(far, np.arange(30.0))):
+        assert drop_reason(Column("a", values)) == ""
+    assert drop_reason(Column("a", np.arange(5.0, 35.0)[::-1])) == "is a row number"
 
 
 def test_a_table_without_defects_has_few_findings():

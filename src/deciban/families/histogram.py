@@ -119,9 +119,16 @@ class Params:
         cuts, cells = tuple(self.cuts[j] for j in columns), tuple(self.cells[j] for j in columns)
         return Params(cuts, self.counts[:, cut], self.kept[cut], offset, self.alpha[columns], table, cells)
 
+    @cached_property
+    def _cut_lists(self) -> list[list[float]]:
+        return [at.tolist() for at in self.cuts]
+
     def codes(self, x: Reals) -> np.ndarray:
         """The interval of every cell, (n, d); −1 for a missing one."""
         values = np.asarray(x.values)
+        if len(values) == 1:  # calls take longer than arithmetic
+            (row,) = values.tolist()
+            return np.array([list(map(discretise.interval, row, self._cut_lists))], dtype=np.int32)
         out = np.empty(values.shape, dtype=np.int32, order="F")
         for j, at in enumerate(self.cuts):
             out[:, j] = discretise.intervals(values[:, j], at)

@@ -69,7 +69,7 @@ from deciban.tallies import RowScatter
 SAMPLE, LEAST_SAMPLE = 5_000, 1_000  # rows by which models are weighted; fewer where there are many classes
 CELLS = 20_000  # rows × classes of them, at most
 SPAN = 1 << 20  # cells of a span of rows, at least
-BLOCK = 1 << 16  # and where they are gone through several times
+BLOCK = 1 << 16  # and where they are read several times
 TOLERANCE, STEPS = 1e-3, 50
 MANY = 2_000  # rows from which on numbers are histograms: there is no need to choose densities
 RARE = 3  # rows of a level that discriminants use

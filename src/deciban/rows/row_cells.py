@@ -92,7 +92,8 @@ class CellReader:
             lost = None if schema.gaps is not None else -1  # an unseen level is no gap, and has the same code
             unseen = len(field.place) if schema.reserve else lost
             if field.levels is None:
-                read: ReadCell = partial(_number_in, field.unit, field.family.support)
+                real = field.family.support == "real"
+                read: ReadCell = partial(_number if real else partial(_number_in, field.family.support), field.unit)
             else:
                 read = _levels_reader(field.levels, list(range(len(field.levels))), unseen, -1)
             plan.append((place.get(str(field.name), -1), read))
@@ -154,9 +155,9 @@ def _number_of_library(unit: str, cell: Any) -> float:
     return number_of_unit(plain, unit)
 
 
-def _number_in(unit: str, support: str, cell: Any) -> float:
+def _number_in(support: str, unit: str, cell: Any) -> float:
     value = _number(unit, cell)
-    if support != "real" and outside(np.array([value]), support)[0]:
+    if outside(np.array([value]), support)[0]:
         raise Unknown
     return value
 

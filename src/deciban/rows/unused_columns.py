@@ -59,9 +59,12 @@ def _reason_of_numbers(column: Column) -> str:
     column's name is that of a key. "" if it is kept."""
     missing = column.missing
     values = np.asarray(column.values if not missing.any() else column.values[~missing], dtype=np.float64)
-    if len(values) <= FEW or np.ptp(values) < len(values) - 1 or (values != np.floor(values)).any():
+    if len(values) <= FEW:
         return ""
-    steps = np.diff(np.sort(values))
+    with np.errstate(all="ignore"):  # the largest numbers are far apart
+        if np.ptp(values) < len(values) - 1 or (values != np.floor(values)).any():
+            return ""
+        steps = np.diff(np.sort(values))
     if steps.min() == 0:
         return ""
     if len(values) == len(column.values) and steps.min() == steps.max():
