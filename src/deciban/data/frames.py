@@ -212,7 +212,10 @@ class Records:
             return Column(name, values.astype(np.float64)) if numbers else from_objects(name, values)
         kinds = set(map(type, cells))
         if kinds <= {float, int, NoneType} and kinds != {NoneType}:
-            return Column(name, np.array(cells, dtype=np.float64))
+            try:
+                return Column(name, np.array(cells, dtype=np.float64))
+            except OverflowError:
+                raise too_large(name) from None
         if kinds <= {str, NoneType} and len(cells) == 1 and kinds != {NoneType}:
             return Column(name, np.zeros(1, dtype=np.int32), cells)
         objects = np.empty(len(cells), dtype=object)
@@ -679,10 +682,15 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
     try:
         return Column(name, np.array([*(number_of_unit(level, unit) for level in levels), np.nan])[codes], unit=unit)
     except OverflowError:
-        raise DataError(
-            f"column `{name}` holds an integer that is too large for a float (more than 1e308)\n\n"
-            "hint: make it a text, or take its logarithm"
-        ) from None
+        raise too_large(name) from None
+
+
+def too_large(name: Name) -> DataError:
+    """The error for an integer that no double holds."""
+    return DataError(
+        f"column `{name}` holds an integer that is too large for a float (more than 1e308)\n\n"
+        "hint: make it a text, or take its logarithm"
+    )
 
 
 def _kind(value: Any) -> str:
