@@ -166,3 +166,15 @@ def test_the_scorer_is_that_of_the_model_as_it_was():
     told = scorer.predict_proba(row)
     model.partial_fit(MIXED[200:], Y[200:])
     np.testing.assert_array_equal(scorer.predict_proba(row), told)
+
+
+@pytest.mark.parametrize("row", [None, 5, "text", b"\x00", {"a": 10**400}, {"a": -(10**400)}, [10**400, "u"]], ids=repr)
+def test_what_is_no_row_and_integers_that_no_double_holds_are_errors(row):
+    X = pd.DataFrame({"a": np.arange(20.0), "k": ["u", "v"] * 10})
+    for model in (deciban.MixedNB(families="gaussian"), deciban.LogisticRegression()):
+        score = model.fit(X, [0, 1] * 10).row_scorer(["a", "k"])
+        with pytest.raises(DataError, match="too large for a float" if isinstance(row, dict | list) else "is no row"):
+            score.predict_proba(row)
+        if isinstance(row, dict):
+            with pytest.raises(DataError, match="too large for a float"):
+                model.predict([row | {"k": "u"}])

@@ -1,5 +1,6 @@
 """Sums of reals: what was learned and forgotten leaves no trace, however far off or however cut into parts."""
 
+import tracemalloc
 from datetime import datetime
 from fractions import Fraction
 
@@ -9,6 +10,8 @@ import pytest
 import deciban
 from deciban import GaussianNB
 from deciban.errors import ForgetError
+
+from ..support.forgery import forge, read_parts
 
 
 def bits(model: GaussianNB) -> bytes:
@@ -182,3 +185,67 @@ def test_e4_merged_parts_have_the_covariances_of_one_fit(kind):
     np.testing.assert_array_equal(merged.means_, whole.means_)
     for a, b in zip(np.atleast_3d(merged.covariance_), np.atleast_3d(whole.covariance_), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=0)
+
+
+def limbs_at(metadata: dict) -> list[list]:
+    """The nodes [k, d, name of the array] of exact sums."""
+    found = []
+
+    def visit(node: object) -> None:
+        if isinstance(node, dict) and "exact" in node:
+            found.append(node["exact"])
+        for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            visit(one)
+
+    visit(metadata)
+    return found
+
+
+LIMBS = {
+    "low far below": lambda node, a: a.__setitem__(0, -(2**63)),
+    "low far above": lambda node, a: a.__setitem__(0, 2**63 - 1),
+    "low at the end": lambda node, a: a.__setitem__(0, 1 << 20),
+    "low at the start": lambda node, a: a.__setitem__(0, -(1 << 20)),
+    "low 40": lambda node, a: a.__setitem__(0, 40),
+    "low -40": lambda node, a: a.__setitem__(0, -40),
+    "many limbs": lambda node, a: a.__setitem__(1, 2**40),
+    "minus limbs": lambda node, a: a.__setitem__(1, -1),
+    "no limbs": lambda node, a: a.__setitem__(1, 0),
+    "zeros": lambda node, a: a.__setitem__(slice(2, None), 0),
+    "signs": lambda node, a: a.__setitem__(slice(2, None), -1),
+    "large": lambda node, a: a.__setitem__(slice(2, None), 2**63 - 1),
+    "many classes": lambda node, a: node.__setitem__(0, 2**40),
+    "many columns": lambda node, a: node.__setitem__(1, 2**40),
+    "no columns": lambda node, a: node.__setitem__(1, 0),
+    "classes of none": lambda node, a: (node.__setitem__(0, 2**62), node.__setitem__(1, 0)),
+    "a fraction of a class": lambda node, a: node.__setitem__(0, 1.5),
+    "truth": lambda node, a: node.__setitem__(0, True),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", LIMBS)
+def test_forged_limbs_are_refused_or_are_sums(name, tmp_path):
+    path = tmp_path / "m.deciban"
+    rng = np.random.default_rng(0)
+    deciban.save(deciban.GaussianNB().fit(rng.normal(size=(20, 2)), np.arange(20) % 2), path)
+    whole, many = path.read_bytes(), len(limbs_at(read_parts(path)[0]))
+    assert many >= 2
+    for which in range(many):
+        path.write_bytes(whole)
+
+        def change(metadata, arrays, which=which):
+            node = limbs_at(metadata)[which]
+            LIMBS[name](node, arrays[node[2]])
+
+        forge(path, change)
+        tracemalloc.start()
+        try:
+            model = deciban.load(path)
+            assert np.isfinite(model.predict_proba(rng.normal(size=(3, 2)))).all()
+        except deciban.errors.ModelFileError:
+            pass
+        finally:
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        assert most < 2e7

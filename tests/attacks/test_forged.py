@@ -325,3 +325,19 @@ def test_f1_families_of_impossible_settings_are_refused(path, change):
         visit(metadata)
 
     refused(deciban.MixedNB().fit(X, y), path, forged)
+
+
+def test_forged_mixes_are_refused(tmp_path):
+    path, rng = tmp_path / "m.deciban", np.random.default_rng(0)
+    model = deciban.AutoClassifier(["gaussian", "lda"]).fit(rng.normal(size=(40, 2)), np.arange(40) % 2)
+    deciban.save(model, path)
+    whole, name = path.read_bytes(), "learned.weights_"
+    numbers = [0, -1.0, 2, "1", None, True, [1.0], {"float": "nan"}, {"float": "inf"}, {"int": hex(10**400)}]
+    changes = [lambda m, a, v=v: m["learned"].__setitem__("temperature_", v) for v in numbers]
+    changes += [lambda m, a, v=v: a[name].fill(v) for v in (0.0, -1.0, np.nan, 1e300)]
+    changes += [lambda m, a: a["learned.class_count_"].fill(-1.0), lambda m, a: m["learned"].pop("temperature_")]
+    for change in changes:
+        path.write_bytes(whole)
+        forge(path, change)
+        with pytest.raises(ModelFileError):
+            deciban.load(path)

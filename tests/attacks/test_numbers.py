@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.covariance import LedoitWolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Linear
 
@@ -342,3 +346,31 @@ def test_evidence_that_overflows_is_infinite() -> None:
     assert "certain" in evidence.text()
     three = d.LogisticRegression.from_parameters(coef=[[3.0], [2.0], [1.0]], intercept=[0.0, 0.0, 0.0])
     assert three.explain([[1.7e308]]).probability.sum() <= 1.0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("settings", [{}, {"learning_rate": 0.1}, {"learning_rate": 1e300}], ids=str)
+def test_plain_steps_give_finite_coefficients_or_an_error(settings):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    model = d.LogisticRegression(solver="online", **settings)
+    for weight in (1e-8, 1e-9, 1e-12, 1.0):
+        for learn in (model.fit, partial(clone(model).partial_fit, classes=[0, 1])):
+            try:
+                found = learn(X, y, sample_weight=np.full(30, weight))
+            except DataError as error:
+                assert "diverged" in str(error)
+            else:
+                assert np.isfinite(found.coef_).all()
+                assert np.isfinite(found.predict_proba(X)).all()
+
+
+def test_times_beyond_microseconds_are_an_error_not_another_date():
+    far = np.array([0, 10**14, -(10**15)], dtype="M8[s]")
+    frames = [pd.DataFrame({"t": far}), pd.DataFrame({"t": far - far[0]}), pa.table({"t": pa.array(far)}), far[:, None]]
+    frames += [pd.DataFrame({"t": pd.Series(list(far), dtype=object)}), np.array([[0], [10**9]], dtype="M8[Y]")]
+    for frame in frames:
+        with pytest.raises(DataError, match="292,000 years"):
+            d.MixedNB().fit(frame, np.arange(len(frame)) % 2)
+    near = pd.DataFrame({"t": np.array([0, 10**9, 10**12, 5], dtype="M8[s]")})
+    assert np.isfinite(d.MixedNB().fit(near, [0, 1, 0, 1]).predict_proba(near)).all()

@@ -401,6 +401,8 @@ class LogisticRegression(Discriminative):
                     answer, C, path = self._minimise(problem, start, settings, recorder)
                 if settings.rule is None:
                     problem.check_solution(answer)
+                elif not np.isfinite(answer.w).all():
+                    raise DataError(convergence_message(self.solver, answer.reason, answer.n_iter))
             self._set_columns(problem.rows)
             self._set_coefficients(problem.objective, answer.w, answer.n_iter, C)
             self.class_count_ = self._origin.send(problem.mass)
@@ -454,7 +456,10 @@ class LogisticRegression(Discriminative):
             if self.solver == "online":
                 share = objective.weight / (before.sum() + objective.weight)  # the rows share one penalty
                 part = replace(objective, ridge=objective.ridge * share)
-                stream, w = None, settings.rule.step(part, at_point(part, start)).w
+                with np.errstate(all="ignore"):
+                    stream, w = None, settings.rule.step(part, at_point(part, start)).w
+                if not np.isfinite(w).all():
+                    raise DataError(convergence_message(self.solver, "diverged", 1))
             else:
                 stream = self.__dict__.get("_stream") or OnlineAverage.start(objective.table(start))
                 stream = stream.read(objective.rows, objective.ridge / (stream.past[0] + rows.table.n))

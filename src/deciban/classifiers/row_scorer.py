@@ -6,7 +6,7 @@ answers and errors. Probabilities are the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,8 @@ class RowScorer:
             cells = dict(row)
         elif not self._names:
             return [row]
+        elif not isinstance(row, Sized) or isinstance(row, str | bytes):
+            raise DataError(f"{row!r:.80} is no row\n\nhint: give a dictionary, or a sequence of cells")
         elif len(row) != len(self.columns):
             raise DataError(
                 f"the row has {len(row)} cells, and there are {len(self.columns)} columns\n\n"

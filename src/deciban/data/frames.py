@@ -49,6 +49,7 @@ TIMES = {  # types by the beginnings of their names in all libraries: what they 
 UNITS = {"": "numbers", "date": "dates", "duration": "durations"}  # units of numbers, in words
 MICROSECONDS = {"date": 86_400_000_000, "duration": 1_000_000}  # in a unit
 STEPS = {"date": "days", "duration": "seconds"}
+COARSE = ("Y", "M", "W", "D", "h", "m", "s", "ms")  # units of NumPy of which 64 bits hold more than of microseconds
 EPOCH = dt.datetime(1970, 1, 1)
 QUERIES = ("duckdb", "_duckdb", "ibis")  # libraries whose tables are queries
 
@@ -211,7 +212,10 @@ class Records:
             return Column(name, values.astype(np.float64)) if numbers else from_objects(name, values)
         kinds = set(map(type, cells))
         if kinds <= {float, int, NoneType} and kinds != {NoneType}:
-            return Column(name, np.array(cells, dtype=np.float64))
+            try:
+                return Column(name, np.array(cells, dtype=np.float64))
+            except OverflowError:
+                raise too_large(name) from None
         if kinds <= {str, NoneType} and len(cells) == 1 and kinds != {NoneType}:
             return Column(name, np.zeros(1, dtype=np.int32), cells)
         objects = np.empty(len(cells), dtype=object)
@@ -514,6 +518,9 @@ def _from_times(name: Name, s: Any, unit: str) -> Column:
     """A column of dates or durations. Far ones are rounded: a double does not hold all their microseconds."""
     microseconds = s.dt.total_microseconds() if unit == "duration" else s.dt.timestamp("us")
     values = np.array(microseconds.fill_null(0).to_numpy(), dtype=np.float64)
+    given = s.drop_nulls().to_numpy()
+    if given.dtype.kind in "mM":  # of its own unit, in which all fit
+        whole_microseconds(given, name)
     values[np.asarray(s.is_null().to_numpy(), dtype=bool)] = np.nan
     return Column(name, values / MICROSECONDS[unit], unit=unit)
 
@@ -640,7 +647,7 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
     has levels to come, unless it holds NaN and its type says nothing (not `typed`: an array of objects)."""
     if values.dtype.kind in "mM" and not np.isnat(values).all():
         unit = "date" if values.dtype.kind == "M" else "duration"
-        microseconds = values.astype(f"{values.dtype.kind}8[us]").astype(np.float64)
+        microseconds = whole_microseconds(values, name).astype(np.float64)
         return Column(name, np.where(np.isnat(values), np.nan, microseconds) / MICROSECONDS[unit], unit=unit)
     if values.dtype.kind in "mMV":
         raise unsupported_dtype_error(name, str(values.dtype))
@@ -675,10 +682,15 @@ def from_objects(name: Name, values: np.ndarray, typed: bool = False) -> Column:
     try:
         return Column(name, np.array([*(number_of_unit(level, unit) for level in levels), np.nan])[codes], unit=unit)
     except OverflowError:
-        raise DataError(
-            f"column `{name}` holds an integer that is too large for a float (more than 1e308)\n\n"
-            "hint: make it a text, or take its logarithm"
-        ) from None
+        raise too_large(name) from None
+
+
+def too_large(name: Name) -> DataError:
+    """The error for an integer that no double holds."""
+    return DataError(
+        f"column `{name}` holds an integer that is too large for a float (more than 1e308)\n\n"
+        "hint: make it a text, or take its logarithm"
+    )
 
 
 def _kind(value: Any) -> str:
@@ -698,13 +710,28 @@ def number_of_unit(value: Any, unit: str) -> float:
     if not unit:
         return float(value)
     if isinstance(value, (np.datetime64, np.timedelta64)):
-        return float(value.astype(f"{value.dtype.kind}8[us]").astype(np.int64)) / MICROSECONDS[unit]
+        return float(whole_microseconds(np.asarray(value))) / MICROSECONDS[unit]
     if unit == "duration":
         return value / dt.timedelta(seconds=1)
     if not isinstance(value, dt.datetime):
         return float((value - EPOCH.date()).days)
     here = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
     return (here - EPOCH) / dt.timedelta(days=1)
+
+
+def whole_microseconds(times: np.ndarray, name: Name | None = None) -> np.ndarray:
+    """Dates or durations as whole numbers of microseconds (any number where they are missing); an error where 64 bits
+    do not hold these: more than 292,000 years."""
+    out = times.astype(f"{times.dtype.kind}8[us]")
+    if np.datetime_data(times.dtype)[0] in COARSE:
+        beyond = ~np.isnat(times) & (out.astype(times.dtype) != times)
+        if beyond.any():
+            where = "a date or duration is" if name is None else f"column `{name}` holds"
+            raise DataError(
+                f"{where} {times[beyond].ravel()[0]}, which is more than 292,000 years away\n\n"
+                "hint: make it a number, such as the years"
+            )
+    return out.astype(np.int64)
 
 
 def _is_interval(value: Any) -> bool:

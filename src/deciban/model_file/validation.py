@@ -313,7 +313,11 @@ def _check_ensemble(model: Any) -> None:
         "its weights are not of its models",
     )
     count = own.get("class_count_")
-    require(count is None or _is_finite(count, (len(model.classes_),)), "its class counts are not of its classes")
+    fine = count is None or (_is_finite(count, (len(model.classes_),)) and (np.asarray(count) >= 0).all())
+    require(fine, "its class counts are not of its classes")
+    temperature = own.get("temperature_", 1.0)
+    fine = isinstance(temperature, float) and 0 < temperature <= LARGEST
+    require(fine and ("temperature_" in own) == ("leaderboard_" in own), "its temperature is none")
     given = names if model.models is None else [name for name, _ in model._named_models()]
     require(set(names) <= set(own.get("_learning") or ()) & set(given), "its models have other names")
     require(isinstance(own.get("left_out_", {}), dict), "it does not say which models were left out")

@@ -56,9 +56,9 @@ class CellReader:
 
     def __call__(self, row: Any) -> Block | None:
         cells = [row.get(name) for name in self.columns] if isinstance(row, dict) else row
-        if len(cells) != len(self.columns):
-            return None
         try:
+            if len(cells) != len(self.columns):
+                return None
             return self.make([read(cells[at] if at >= 0 else None) for at, read in self.plan])
         except (Unknown, OverflowError, KeyError, TypeError):
             return None
