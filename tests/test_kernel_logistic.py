@@ -12,6 +12,7 @@ from deciban import KernelLogisticRegression, LogisticRegression
 from deciban.errors import DataError, ModelFileError
 from deciban.metrics import log_loss
 from deciban.models import kernel
+from deciban.rows.raw_rows import RawArrays
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(150, 3))
@@ -166,3 +167,18 @@ def test_top_evidence_of_coded_columns():
     found = deciban.top_evidence(fast().fit(FRAME, FRAME.colour.to_numpy() == "red"))
     assert found[True][0].column == "colour"
     assert found[True][0].value == "red"
+
+
+@pytest.mark.parametrize("labels", [Y, Y == "a"], ids=["three classes", "two classes"])
+def test_influence_of_rows_is_that_of_a_refit_with_the_choices_held(labels):
+    model = fast(C=0.3, max_iter=5000).fit(X, labels)
+    scores, out = model._kernel, []
+    features, _ = scores.linear(X)
+    for group in range(3):
+        left = np.arange(len(X)) % 50 != group
+        C = 0.3 * (1.0 if len(model.classes_) > 2 else 2.0)  # of one score in place of two
+        refit = Reference(C=C, tol=1e-10, max_iter=10_000).fit(features[left], labels[left])
+        out.append(refit.predict_log_proba(features[:3]) - model.predict_log_proba(X[:3]))
+    found = model._proba_without(RawArrays(X, labels), np.arange(len(X)) % 50, 50, X[:3])
+    np.testing.assert_allclose(found.log_proba, model.predict_log_proba(X[:3]), atol=1e-9)
+    np.testing.assert_allclose(found.without[:3] - found.log_proba, out, atol=0.02)

@@ -36,6 +36,7 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.special import erf, logsumexp, ndtri
 
+from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.data.sampling import stratified
 from deciban.errors import ModelFileError
@@ -68,7 +69,8 @@ class KernelScores:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         z, out = self.normal_scores(x), np.empty((len(x), len(self.bias)))
         for some in self._spans(len(x)):
-            out[some] = kernel(z[some], self.landmarks, self.rate) @ self.coef.T + self.bias
+            bumps = kernel(z[some], self.landmarks, self.rate)
+            out[some] = ops.affine(Reals(bumps), self.coef, self.bias, strict=True)
         return out
 
     def normal_scores(self, x: np.ndarray) -> np.ndarray:
@@ -119,6 +121,12 @@ class KernelScores:
             "hint: save it with rows=True, or fit LogisticRegression, which keeps coefficients"
         )
 
+    def linear(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Columns (n, r) of rows in which scores are linear and the penalty is a sum of squares, and their coefficients
+        (k, r)."""
+        root, back = roots(self.landmarks, self.rate)
+        return kernel(self.normal_scores(x), self.landmarks, self.rate) @ root, self.coef @ back
+
     def _spans(self, n: int) -> list[slice]:
         size = max(1, CELLS // len(self.landmarks))
         return [slice(start, start + size) for start in range(0, n, size)]
@@ -136,14 +144,22 @@ class KernelScores:
 
 
 def kernel(z: np.ndarray, landmarks: np.ndarray, rate: float) -> np.ndarray:
-    """exp(−rate |z − landmark|²), (n, m)."""
-    out = z @ landmarks.T
+    """exp(−rate |z − landmark|²), (n, m): the bits of a row do not depend on other rows, but of wide tables."""
+    out = ops.affine(Reals(np.ascontiguousarray(z)), landmarks, np.zeros(len(landmarks)), strict=True)
     out *= -2.0
     out += (z * z).sum(axis=1)[:, None]
     out += (landmarks * landmarks).sum(axis=1)
     np.maximum(out, 0.0, out=out)
     out *= -rate
     return np.exp(out, out=out)
+
+
+def roots(landmarks: np.ndarray, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """K^(−½) and K^½ of the landmarks, (m, r) each, in the coordinates of the eigenvectors of K."""
+    value, vector = eigh(kernel(landmarks, landmarks, rate))
+    kept = value > RANK * value[-1]
+    root = np.sqrt(value[kept])
+    return vector[:, kept] / root, vector[:, kept] * root
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,9 +251,7 @@ class Features:
 
     @classmethod
     def of(cls, z: np.ndarray, w: np.ndarray, landmarks: np.ndarray, rate: float) -> Features:
-        value, vector = eigh(kernel(landmarks, landmarks, rate))
-        kept = value > RANK * value[-1]
-        root = vector[:, kept] / np.sqrt(value[kept])
+        root, _ = roots(landmarks, rate)
         near, mass = kernel(z, landmarks, rate), float(w.sum())
         centre = w @ near / mass
         product = near.T @ (near * w[:, None]) - mass * np.outer(centre, centre)
