@@ -140,6 +140,14 @@ def test_far_cells_are_like_the_largest():
     assert np.array_equal(model.predict_proba(far), model.predict_proba(largest))
 
 
+def test_numbers_near_the_ends_of_doubles_are_fitted():
+    x = np.array([[-1.7e308], [-1e308], [1e308], [1.7e308], [1.7e308], [-1.7e308]])
+    model = fast().fit(x, [0, 0, 1, 1, 1, 0])
+    assert model.predict(x).tolist() == [0, 0, 1, 1, 1, 0]
+    assert np.isfinite(model.explain(x).decibans).all()
+    deciban.loads(deciban.dumps(model))
+
+
 def test_one_class_is_refused():
     with pytest.raises(DataError, match="one class"):
         fast().fit(X, ["a"] * len(X))

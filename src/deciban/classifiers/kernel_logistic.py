@@ -186,7 +186,7 @@ class KernelLogisticRegression(Discriminative):
         )
         with self._unchanged_on_failure():
             self._set_columns(rows)
-            self._kernel, self.class_count_, self._means = found.scores, count, w @ x / w.sum()
+            self._kernel, self.class_count_, self._means = found.scores, count, (w / w.sum()) @ x
             self.C_, self.bandwidth_, self.n_iter_ = found.C, found.bandwidth, found.n_iter
             self.held_out_ = found.held_out
         if not found.converged:
