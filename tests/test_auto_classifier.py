@@ -15,7 +15,8 @@ from sklearn.pipeline import make_pipeline
 
 import deciban
 from deciban import AutoClassifier, GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, MixedNB, TextClassifier
-from deciban.errors import ColumnWarning, DataError, MergeError, NotAdditiveError
+from deciban.errors import ColumnWarning, DataError, MergeError, NotAdditiveError, UnavailableError
+from deciban.model_selection.compare import ColumnSummary, FeatureSelection, get_candidate
 from deciban.model_selection.member_search import MIX, MemberSearch, race_sizes
 from deciban.rows.raw_rows import RawArrays
 
@@ -490,3 +491,34 @@ def test_weights_of_rows_count():
     some = AutoClassifier(["gaussian", "lda"]).fit(X[1::2], y[1::2])
     weighted = AutoClassifier(["gaussian", "lda"]).fit(X, y, sample_weight=w)
     np.testing.assert_allclose(weighted.predict_proba(X), some.predict_proba(X), rtol=1e-6)
+
+
+def test_a_mix_with_logistic_regression_draws_no_rows_but_has_evidence_of_single_values():
+    X, y = people()
+    model = quiet(AutoClassifier(["weighted", "logistic"]), X[:200], y[:200])
+    with pytest.raises(UnavailableError, match="logistic"):
+        model.sample(3)
+    found = deciban.top_evidence(model)
+    assert {one.column for one in found["yes"]} <= {"age", "town", "calls"}
+    assert found["yes"]
+    alone = quiet(AutoClassifier(["weighted", "tan"]), X[:200], y[:200])
+    assert len(alone.sample(3)[1]) == 3
+
+
+def test_columns_that_act_together_are_found():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (400, 2))
+    y = (np.sin(4 * X[:, 0]) * X[:, 1] > 0).astype(int)
+    model = AutoClassifier(["mixed", "logistic", "kernel"]).fit(X[:300], y[:300])
+    assert model.leaderboard_.names[0] in ("kernel", "(mix)")
+    assert model.score(X[300:], y[300:]) > 0.9
+
+
+def test_bumps_are_for_tables_of_mostly_numbers():
+    numbers = pd.DataFrame({"a": [0.5, None, 1.5], "b": [1.0, 2.0, 3.0], "c": ["x", "y", "x"]})
+    kind = get_candidate("kernel")
+    assert not kind.lacks(FeatureSelection(ColumnSummary.from_data(numbers)), named=True)
+    named = numbers[["a", "c"]].assign(d=["u", "v", "v"])
+    assert kind.lacks(FeatureSelection(ColumnSummary.from_data(named)), named=True)
+    gaps = np.array([[np.nan, 1.0], [2.0, 3.0]])
+    assert "missing" in kind.lacks(FeatureSelection(ColumnSummary.from_data(gaps)))

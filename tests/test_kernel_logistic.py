@@ -12,6 +12,7 @@ from deciban import KernelLogisticRegression, LogisticRegression
 from deciban.errors import DataError, ModelFileError
 from deciban.metrics import log_loss
 from deciban.models import kernel
+from deciban.rows.raw_rows import RawArrays
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(150, 3))
@@ -139,6 +140,14 @@ def test_far_cells_are_like_the_largest():
     assert np.array_equal(model.predict_proba(far), model.predict_proba(largest))
 
 
+def test_numbers_near_the_ends_of_doubles_are_fitted():
+    x = np.array([[-1.7e308], [-1e308], [1e308], [1.7e308], [1.7e308], [-1.7e308]])
+    model = fast().fit(x, [0, 0, 1, 1, 1, 0])
+    assert model.predict(x).tolist() == [0, 0, 1, 1, 1, 0]
+    assert np.isfinite(model.explain(x).decibans).all()
+    deciban.loads(deciban.dumps(model))
+
+
 def test_one_class_is_refused():
     with pytest.raises(DataError, match="one class"):
         fast().fit(X, ["a"] * len(X))
@@ -166,3 +175,18 @@ def test_top_evidence_of_coded_columns():
     found = deciban.top_evidence(fast().fit(FRAME, FRAME.colour.to_numpy() == "red"))
     assert found[True][0].column == "colour"
     assert found[True][0].value == "red"
+
+
+@pytest.mark.parametrize("labels", [Y, Y == "a"], ids=["three classes", "two classes"])
+def test_influence_of_rows_is_that_of_a_refit_with_the_choices_held(labels):
+    model = fast(C=0.3, max_iter=5000).fit(X, labels)
+    scores, out = model._kernel, []
+    features, _ = scores.linear(X)
+    for group in range(3):
+        left = np.arange(len(X)) % 50 != group
+        C = 0.3 * (1.0 if len(model.classes_) > 2 else 2.0)  # of one score in place of two
+        refit = Reference(C=C, tol=1e-10, max_iter=10_000).fit(features[left], labels[left])
+        out.append(refit.predict_log_proba(features[:3]) - model.predict_log_proba(X[:3]))
+    found = model._proba_without(RawArrays(X, labels), np.arange(len(X)) % 50, 50, X[:3])
+    np.testing.assert_allclose(found.log_proba, model.predict_log_proba(X[:3]), atol=1e-9)
+    np.testing.assert_allclose(found.without[:3] - found.log_proba, out, atol=0.005)

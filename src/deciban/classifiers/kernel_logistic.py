@@ -20,15 +20,23 @@ from sklearn.exceptions import ConvergenceWarning
 from deciban import ops
 from deciban.classifiers.base import Interval, StrOptions, unfitted
 from deciban.classifiers.discriminative import Discriminative
+from deciban.classifiers.logistic import ONE_STEP
 from deciban.data.blocks import Reals
-from deciban.errors import DataError, levels_up
+from deciban.engines import threads
+from deciban.errors import DataError, NotAdditiveError, levels_up
+from deciban.logistic.laplace import Leverage
+from deciban.logistic.likelihood import Prior, reference_coding
 from deciban.logistic.settings import convergence_message
+from deciban.models.influences import PosteriorsWithout
 from deciban.models.kernel import BANDWIDTHS, STRENGTHS, KernelFit, distinct_rows, learn_kernel
 from deciban.models.kernel_posterior import KernelPosterior
 from deciban.rows import inputs
 from deciban.rows.coding_pass import read_job
+from deciban.rows.raw_rows import RawArrays
 from deciban.rows.readers import warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows
+
+LARGEST_STEP = 4000  # coefficients up to which a Newton step without rows is made
 
 
 class KernelLogisticRegression(Discriminative):
@@ -178,7 +186,7 @@ class KernelLogisticRegression(Discriminative):
         )
         with self._unchanged_on_failure():
             self._set_columns(rows)
-            self._kernel, self.class_count_, self._means = found.scores, count, w @ x / w.sum()
+            self._kernel, self.class_count_, self._means = found.scores, count, (w / w.sum()) @ x
             self.C_, self.bandwidth_, self.n_iter_ = found.C, found.bandwidth, found.n_iter
             self.held_out_ = found.held_out
         if not found.converged:
@@ -194,6 +202,36 @@ class KernelLogisticRegression(Discriminative):
             raise unfitted(self)
         out = KernelPosterior(self.classes_, self.class_count_, 0.0, self._reader(), self._kernel, self._means)
         return out if priors is None else out.under(priors)
+
+    def _proba_without(
+        self, rows: RawArrays, group: np.ndarray, groups: int, query: Any, refit: bool = False, priors: Any = None
+    ) -> PosteriorsWithout:
+        """By one Newton step from the coefficients of the features of the kernel, with these normal scores, landmarks,
+        bandwidth and C."""
+        own, k, reader = self._posterior(priors), len(self.classes_), self._reader()
+        codes = inputs.labels(np.asarray(inputs.to_numpy(rows.labels)), self.classes_)[1]
+        w = inputs.weights(rows.w, codes)
+        if not np.allclose(ops.class_weights(codes, w, k), self.class_count_, rtol=1e-6):
+            raise DataError(
+                f"one step needs all rows that this {type(self).__name__} was fitted to: these have other weights of "
+                "the classes\n\nhint: pass the rows, labels and weights of `fit`"
+            )
+        if (k - 1) * len(self._kernel.landmarks) > LARGEST_STEP:
+            raise NotAdditiveError(
+                f"a Newton step of {k - 1:,} × {len(self._kernel.landmarks):,} coefficients is too large\n\n"
+                f"hint: fit with fewer landmarks, at most {LARGEST_STEP // (k - 1):,}"
+            )
+        x, coef = self._kernel.linear(own.cells(reader.read(rows.X)))
+        points, _ = self._kernel.linear(own.cells(reader.read(query)))
+        prior = Prior(self.C_ * (2.0 if k == 2 else 1.0))  # two classes have two scores here, and one there
+        with threads.one_blas_thread():
+            leverage = Leverage.of(Reals(x), codes, w, k)
+            theta = reference_coding(coef, self._kernel.bias, True)
+            without = leverage.without_groups(theta, prior, group, groups, Reals(points)) + own.shift
+        shape = without.shape
+        logs = ops.posterior(np.ascontiguousarray(without.reshape(-1, k)), logs=True).reshape(shape)
+        scores = ops.posterior(np.ascontiguousarray(own.joint_scores(query)), logs=True)
+        return PosteriorsWithout(scores, logs, ONE_STEP)
 
     def _chosen_settings(self) -> dict[str, Any]:
         return {"C": self.C_, "bandwidth": self.bandwidth_} if self.held_out_ else {}

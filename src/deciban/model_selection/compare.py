@@ -226,8 +226,8 @@ class Candidate:
         return f"{self.name}: {self.words}"
 
     def lacks(self, found: FeatureSelection, named: bool = False) -> str:
-        """The requirement that the selected columns do not meet, or "". `named`: the user asked for this classifier, so
-        that it may code the columns of a frame."""
+        """The requirement that the selected columns do not meet, or "". `named`: columns are those of a frame, which
+        are coded, or the user asked for this classifier."""
         if why := self.lacks_texts(found.text is not None):
             return why
         codes = named and self.needs in (_numbers, _no_missing)
@@ -699,7 +699,7 @@ def compare_readable(
     if lone(y):
         raise DataError(f"{LONE}: cross-validation is not possible\n\nhint: give two or more rows of a class")
     wanted = [kind.name for kind in KINDS.values() if kind.texts == (found.text is not None)]
-    chosen, named = candidates(wanted if models is None else models), models is not None
+    chosen, named = candidates(wanted if models is None else models), models is not None or frames.is_frame(rows)
     unfit = {kind.name: reason for kind in chosen if (reason := kind.lacks(found, named))}
     suited = [kind for kind in chosen if kind.name not in unfit]
     at = sample_rows(rows, codes, MOST)

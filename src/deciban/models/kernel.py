@@ -11,7 +11,7 @@ of their curvature converge in few steps of L-BFGS.
 
 The rate is 1 / (2 bandwidth² · mean |z − z'|²) over pairs of rows. Bandwidth and C are those of the least log loss of
 rows held out in folds, on a sample by content: for each bandwidth C grows until the loss does, and bandwidths are
-tried from the middle one outwards while the loss falls.
+tried from the middle one outwards while the loss falls. Each fit starts from that of a smaller C.
 
 Rows count once with their weights, in an order by content: the result does not depend on the order of the rows, and a
 weight is the same as copies.
@@ -34,8 +34,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
-from scipy.special import erf, logsumexp, ndtri
+from scipy.special import erf, logsumexp, ndtri, softmax
 
+from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.data.sampling import stratified
 from deciban.errors import ModelFileError
@@ -48,8 +49,10 @@ CHOICE_LANDMARKS = 300
 CHOICE_FOLDS = 3
 BANDWIDTHS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25)
 START = 3  # the bandwidth that is tried first
-STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4)  # values of C
+STRENGTHS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0)  # values of C
+BACK = 2  # values of C below the best one of the bandwidth before, from which the next one is tried
 CHOICE_TOLERANCE, TOLERANCE = 1e-3, 1e-5  # relative decrease of the objective in a step that is the last one
+FLAT = 1e-4  # least mean of P (1 − P) by which curvature is estimated
 RANK = 1e-9  # eigenvalues of K that count as 0, relative to the largest
 CELLS = 1 << 21  # numbers of a part of a matrix that is computed at once
 
@@ -68,7 +71,8 @@ class KernelScores:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         z, out = self.normal_scores(x), np.empty((len(x), len(self.bias)))
         for some in self._spans(len(x)):
-            out[some] = kernel(z[some], self.landmarks, self.rate) @ self.coef.T + self.bias
+            bumps = kernel(z[some], self.landmarks, self.rate)
+            out[some] = ops.affine(Reals(bumps), self.coef, self.bias, strict=True)
         return out
 
     def normal_scores(self, x: np.ndarray) -> np.ndarray:
@@ -119,6 +123,12 @@ class KernelScores:
             "hint: save it with rows=True, or fit LogisticRegression, which keeps coefficients"
         )
 
+    def linear(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Columns (n, r) of rows in which scores are linear and the penalty is a sum of squares, and their coefficients
+        (k, r)."""
+        root, back = roots(self.landmarks, self.rate)
+        return kernel(self.normal_scores(x), self.landmarks, self.rate) @ root, self.coef @ back
+
     def _spans(self, n: int) -> list[slice]:
         size = max(1, CELLS // len(self.landmarks))
         return [slice(start, start + size) for start in range(0, n, size)]
@@ -136,14 +146,22 @@ class KernelScores:
 
 
 def kernel(z: np.ndarray, landmarks: np.ndarray, rate: float) -> np.ndarray:
-    """exp(−rate |z − landmark|²), (n, m)."""
-    out = z @ landmarks.T
+    """exp(−rate |z − landmark|²), (n, m): the bits of a row do not depend on other rows, but of wide tables."""
+    out = ops.affine(Reals(np.ascontiguousarray(z)), landmarks, np.zeros(len(landmarks)), strict=True)
     out *= -2.0
     out += (z * z).sum(axis=1)[:, None]
     out += (landmarks * landmarks).sum(axis=1)
     np.maximum(out, 0.0, out=out)
     out *= -rate
     return np.exp(out, out=out)
+
+
+def roots(landmarks: np.ndarray, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """K^(−½) and K^½ of the landmarks, (m, r) each, in the coordinates of the eigenvectors of K."""
+    value, vector = eigh(kernel(landmarks, landmarks, rate))
+    kept = value > RANK * value[-1]
+    root = np.sqrt(value[kept])
+    return vector[:, kept] / root, vector[:, kept] * root
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,9 +253,7 @@ class Features:
 
     @classmethod
     def of(cls, z: np.ndarray, w: np.ndarray, landmarks: np.ndarray, rate: float) -> Features:
-        value, vector = eigh(kernel(landmarks, landmarks, rate))
-        kept = value > RANK * value[-1]
-        root = vector[:, kept] / np.sqrt(value[kept])
+        root, _ = roots(landmarks, rate)
         near, mass = kernel(z, landmarks, rate), float(w.sum())
         centre = w @ near / mass
         product = near.T @ (near * w[:, None]) - mass * np.outer(centre, centre)
@@ -250,7 +266,10 @@ class Features:
         there = np.flatnonzero(w > 0)
         values, y, w = self.values if len(there) == len(w) else self.values[there], y[there], w[there]
         rows, mass = np.arange(len(y)), float(w.sum())
-        curvature = np.append(mass / self.mass * self.curvature / 4.0 + 1.0 / C, mass / 4.0)
+        first = np.zeros((values.shape[1] + 1, k)) if start is None else start.theta
+        proba = softmax(values @ first[:-1] + first[-1], axis=1)
+        spread = max(float(w @ (proba * (1.0 - proba)).mean(axis=1)) / mass, FLAT)
+        curvature = np.append(mass / self.mass * spread * self.curvature + 1.0 / C, mass * spread)
         scale = np.sqrt(curvature)[:, None]
 
         def slope(flat: np.ndarray) -> tuple[float, np.ndarray]:
@@ -264,9 +283,8 @@ class Features:
             gradient = np.concatenate([values.T @ rest + theta[:-1] / C, rest.sum(axis=0)[None]])
             return value, (gradient / scale).ravel()
 
-        first = np.zeros((len(scale), k)) if start is None else start.theta * scale
         options = {"maxiter": max_iter, "ftol": tol, "gtol": 1e-9}
-        found = minimize(slope, first.ravel(), jac=True, method="L-BFGS-B", options=options)
+        found = minimize(slope, (first * scale).ravel(), jac=True, method="L-BFGS-B", options=options)
         return Fit(found.x.reshape(-1, k) / scale, int(found.nit), found.status != 1)
 
     def scores(self, fit: Fit, rows: np.ndarray) -> np.ndarray:
@@ -313,7 +331,10 @@ def learn_kernel(
     bandwidth, C = min(held_out, key=lambda one: held_out[one]) if held_out else middle
     points = z[rows.landmarks(landmarks)]
     features = Features.of(z, rows.w, points, rate(bandwidth))
-    fit = features.fit(rows.y, rows.w, rows.k, C, None, TOLERANCE, max_iter)
+    fit = None
+    for strength, tolerance in ((C / 100, CHOICE_TOLERANCE), (C / 10, CHOICE_TOLERANCE), (C, TOLERANCE)):
+        fit = features.fit(rows.y, rows.w, rows.k, strength, fit, tolerance, max_iter)
+    assert fit is not None
     coef = features.to_landmarks @ fit.theta[:-1]
     bias = fit.theta[-1] - features.centre @ fit.theta[:-1]
     scores = replace(scores, landmarks=points, rate=rate(bandwidth), coef=np.ascontiguousarray(coef.T), bias=bias)
@@ -335,12 +356,12 @@ def choose(
     z, points = scores.normal_scores(rows.x), rows.landmarks(CHOICE_LANDMARKS)
     found: dict[tuple[float, float], float] = {}
 
-    def best(place: int) -> float:
-        """The least log loss of a bandwidth."""
+    def best(place: int, first: int = 0) -> tuple[float, int]:
+        """(the least log loss of a bandwidth, by the values of C from a number on, the number of the best one)"""
         features = Features.of(z, rows.w, z[points], rate(bandwidths[place]))
         fits: list[Fit | None] = [None] * CHOICE_FOLDS
-        least = np.inf
-        for C in strengths:
+        least, number = np.inf, first
+        for at, C in enumerate(strengths[first:], start=first):
             total = 0.0
             for fold in range(CHOICE_FOLDS):
                 held = np.flatnonzero((rows.folds == fold) & scored)
@@ -352,14 +373,17 @@ def choose(
             loss = found[bandwidths[place], C] = total / float(rows.w[scored].sum())
             if loss > least:
                 break
-            least = loss
-        return least
+            least, number = loss, at
+        return least, number
 
     start = min(START, len(bandwidths) - 1)
-    middle = best(start)
+    middle, number = best(start)
     for step in (1, -1):
-        place, least = start + step, middle
-        while 0 <= place < len(bandwidths) and (loss := best(place)) < least:
+        place, least, near = start + step, middle, number
+        while 0 <= place < len(bandwidths):
+            loss, near = best(place, max(0, near - BACK))
+            if loss >= least:
+                break
             place, least = place + step, loss
         if least < middle:
             break

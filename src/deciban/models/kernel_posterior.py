@@ -27,9 +27,9 @@ class KernelPosterior(SoftmaxPosterior):
     separate: ClassVar[bool] = False
 
     def _scores(self, X: Any, method: str = "predict") -> np.ndarray:
-        return self.scores(self._cells(self.reader.read(X, method)))
+        return self.scores(self.cells(self.reader.read(X, method)))
 
-    def _cells(self, x: Block) -> np.ndarray:
+    def cells(self, x: Block) -> np.ndarray:
         """Rows as doubles (n, d), all of them finite."""
         assert isinstance(x, Reals)
         cells = np.asarray(x.values, dtype=np.float64)
@@ -47,7 +47,7 @@ class KernelPosterior(SoftmaxPosterior):
         """What each column adds to the scores of the mean row, see `KernelScores.parts`; coded columns as one."""
         x = self.block(X) if x is None else x
         check_size(x.n, len(self.classes), x.d)
-        base, parts = self.scores.parts(self._cells(x), self.means)
+        base, parts = self.scores.parts(self.cells(x), self.means)
         shown = self.reader.cells(X, x)
         return Evidence(base + self.shift, self.reader.shown_parts(parts), self.columns, shown, MEAN)
 
