@@ -157,7 +157,7 @@ class DiscriminantAnalysis(CodedColumns, Generative):
         had, kept = before.tally.parts[1], left.tally.parts[1]
         if isinstance(had, CentredScatter) and isinstance(kept, CentredScatter):
             lost = (had.squares() > LOST * kept.squares()).any(axis=1)
-            if (lost & (kept.pooled | (kept.n > 0))).any():
+            if (lost & ((kept.n.sum() if kept.pooled else kept.n) > 0)).any():
                 warnings.warn(
                     "rows that were forgotten lie so far from the others that rounding may have moved covariances by "
                     "more than 1e-12\n\n"
@@ -429,7 +429,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     class, with one scale matrix. Its posterior is not linear, so there is no `coef_`; `transform` is available, and
     `evidence_` is the log density of all rows.
 
-    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
+    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` or `exact=True` they are
+    left out.
 
     Parameters
     ----------
@@ -778,7 +779,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     each class, with wide tails for few rows, defined for fewer rows than columns; `evidence_` is the log density of all
     rows.
 
-    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
+    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` or `exact=True` they are
+    left out.
 
     Parameters
     ----------
@@ -1002,7 +1004,8 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     likelihood of held-out rows.
 
     `estimate="bayes"` integrates means and covariances out: a multivariate t, with sums blended in the same way.
-    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
+    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` or `exact=True` they are
+    left out.
 
     Parameters
     ----------
