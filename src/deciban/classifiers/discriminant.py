@@ -156,8 +156,8 @@ class DiscriminantAnalysis(CodedColumns, Generative):
     def _warn_of_rounding(self, before: State, left: State) -> None:
         had, kept = before.tally.parts[1], left.tally.parts[1]
         if isinstance(had, CentredScatter) and isinstance(kept, CentredScatter):
-            lost = (had.squares() > LOST * kept.squares()).any(axis=1)
-            if (lost & ((kept.n.sum() if kept.pooled else kept.n) > 0)).any():
+            left_rows = (kept.n.sum() if kept.pooled else kept.n) > 0
+            if (lost_digits(had, kept).any(axis=1) & left_rows).any():
                 warnings.warn(
                     "rows that were forgotten lie so far from the others that rounding may have moved covariances by "
                     "more than 1e-12\n\n"
@@ -269,6 +269,16 @@ def filler(family: Any, known: Known) -> Any:
     if isinstance(family, GaussianJoint):
         return None if isinstance(family.shrinkage, str) else family
     return family if isinstance(family, GaussianJointBayes) else GaussianJoint()
+
+
+def lost_digits(had: CentredScatter, kept: CentredScatter) -> np.ndarray:
+    """Which sums of squares, (k, d) or pooled (1, d), are too small a part of what they were. Not those of a column of
+    0 and 1 that is constant now: its mean is one of these."""
+    squares, n = had.squares(), had.n[:, None]
+    constant = (kept.mean == 0) | (kept.mean == 1)
+    if had.pooled:
+        constant, n = constant.all(axis=0, keepdims=True), n.sum(keepdims=True)
+    return (squares > LOST * kept.squares()) & ~(constant & (squares <= n / 4))
 
 
 def warn_of_incomplete(weight: float, state: State) -> None:
