@@ -20,7 +20,7 @@ from deciban import GaussianNB, LogisticRegression, MixedNB, audit
 from deciban.data.frames import Column
 from deciban.errors import DataError
 from deciban.model_selection.label_errors import evidence_of_models, find_label_errors, noise_of_labels
-from deciban.rows.column_use import drop_reason
+from deciban.rows.unused_columns import drop_reason
 
 from .support.cli import exit_code, output
 from .support.data import shared_path, shared_table

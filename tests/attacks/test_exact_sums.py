@@ -116,6 +116,25 @@ def test_e2_one_far_row_leaves_1e_12_in_products_or_a_warning(kind, far, togethe
 
 
 @pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("only", [False, True])
+def test_a_level_that_a_class_has_no_more_is_not_far_off(kind, only):
+    pd = pytest.importorskip("pandas")
+    rng, y = np.random.default_rng(0), np.arange(100) % 2
+    port = np.where((y == 1) & (rng.random(100) < 0.5) & (not only), "Q", rng.choice(["C", "S"], 100))
+    port[0] = "Q"
+    X = pd.DataFrame({"port": port, "age": rng.normal(size=100)})
+    kind().fit(X, y).forget(X[:1], y[:1])  # warns of nothing
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_whole_numbers_warn_of_a_far_row_too(kind):
+    X, y = np.array([[-1.0, 0], [1, 0], [0, 1], [0, -1], [4, 4], [6, 5], [5, 6]]), [0, 0, 0, 0, 1, 1, 1]
+    model = kind().fit(np.vstack([X, [[1e12, 1.0]]]), [*y, 0])
+    with pytest.warns(UserWarning, match="exact=True"):
+        model.forget([[1e12, 1.0]], [0])
+
+
+@pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("far", [64.0, 1e12, 1e150])
 def test_e2_one_far_row_leaves_no_bit_with_exact_products(kind, far):
     rng = np.random.default_rng(0)

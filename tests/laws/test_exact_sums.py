@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from datetime import datetime
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -243,13 +243,14 @@ def test_classes_without_rows_go_unless_they_were_named():
     assert named.classes_.tolist() == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("model", [deciban.GaussianNB(), deciban.QuadraticDiscriminantAnalysis(exact=True)], ids=repr)
 @pytest.mark.parametrize("weighed", [False, True])
-def test_many_rows_learned_and_forgotten_leave_the_file_of_a_model_that_never_saw_them(weighed):
+def test_many_rows_learned_and_forgotten_leave_the_file_of_a_model_that_never_saw_them(model, weighed):
     """2,000 times; `DECIBAN_EXAMPLES=10000`: a million times."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)) * 10.0 ** rng.integers(-9, 9, (40, 3)), np.arange(40) % 2
     w = rng.random(40) + 0.1 if weighed else None
-    model = deciban.GaussianNB().fit(X, y, w)
+    model = clone(model).fit(X, y, w)
     before = deciban.dumps(model, date=DATE)
     for _ in range((50 if weighed else 100) * EXAMPLES):
         Z, z = rng.normal(size=(1, 3)) * 10.0 ** rng.integers(-150, 150, (1, 3)), rng.integers(0, 2, 1)
@@ -258,7 +259,10 @@ def test_many_rows_learned_and_forgotten_leave_the_file_of_a_model_that_never_sa
     assert deciban.dumps(model, date=DATE) == before
 
 
-@pytest.mark.parametrize("kind", [deciban.GaussianNB, deciban.PoissonNB, deciban.MixedNB])
+LDA = partial(deciban.LinearDiscriminantAnalysis, exact=True)
+
+
+@pytest.mark.parametrize("kind", [deciban.GaussianNB, deciban.PoissonNB, deciban.MixedNB, LDA])
 def test_threads_and_files_change_no_bit(kind, tmp_path):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")

@@ -19,8 +19,10 @@ def fill(metadata: dict, arrays: dict, name: str, value: float) -> None:
     """Fill an array; exact sums become doubles."""
 
     def visit(node: object) -> None:
-        if isinstance(node, dict) and node.get("exact", [None])[-1] == name:
-            arrays[name] = np.empty(node.pop("exact")[:2])
+        found = node.get("exact") if isinstance(node, dict) else None
+        if isinstance(found, list) and found[-1] == name:
+            arrays[name] = np.empty(found[:2])
+            del node["exact"]
             node["array"] = name
         for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
             visit(one)

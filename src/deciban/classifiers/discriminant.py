@@ -156,8 +156,8 @@ class DiscriminantAnalysis(CodedColumns, Generative):
     def _warn_of_rounding(self, before: State, left: State) -> None:
         had, kept = before.tally.parts[1], left.tally.parts[1]
         if isinstance(had, CentredScatter) and isinstance(kept, CentredScatter):
-            lost = (had.squares() > LOST * kept.squares()).any(axis=1)
-            if (lost & (kept.pooled | (kept.n > 0))).any():
+            left_rows = (kept.n.sum() if kept.pooled else kept.n) > 0
+            if (lost_digits(had, kept).any(axis=1) & left_rows).any():
                 warnings.warn(
                     "rows that were forgotten lie so far from the others that rounding may have moved covariances by "
                     "more than 1e-12\n\n"
@@ -269,6 +269,16 @@ def filler(family: Any, known: Known) -> Any:
     if isinstance(family, GaussianJoint):
         return None if isinstance(family.shrinkage, str) else family
     return family if isinstance(family, GaussianJointBayes) else GaussianJoint()
+
+
+def lost_digits(had: CentredScatter, kept: CentredScatter) -> np.ndarray:
+    """Which sums of squares, (k, d) or pooled (1, d), are too small a part of what they were. Not those of a column of
+    0 and 1 that is constant now: its mean is one of these."""
+    squares, n = had.squares(), had.n[:, None]
+    constant = (kept.mean == 0) | (kept.mean == 1)
+    if had.pooled:
+        constant, n = constant.all(axis=0, keepdims=True), n.sum(keepdims=True)
+    return (squares > LOST * kept.squares()) & ~(constant & (squares <= n / 4))
 
 
 def warn_of_incomplete(weight: float, state: State) -> None:
@@ -429,7 +439,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     class, with one scale matrix. Its posterior is not linear, so there is no `coef_`; `transform` is available, and
     `evidence_` is the log density of all rows.
 
-    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
+    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` or `exact=True` they are
+    left out.
 
     Parameters
     ----------
@@ -778,7 +789,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     each class, with wide tails for few rows, defined for fewer rows than columns; `evidence_` is the log density of all
     rows.
 
-    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
+    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` or `exact=True` they are
+    left out.
 
     Parameters
     ----------
@@ -1002,7 +1014,8 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
     likelihood of held-out rows.
 
     `estimate="bayes"` integrates means and covariances out: a multivariate t, with sums blended in the same way.
-    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` they are left out.
+    Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` or `exact=True` they are
+    left out.
 
     Parameters
     ----------
