@@ -6,7 +6,7 @@ answers and errors. Probabilities are the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class RowScorer:
             cells = dict(row)
         elif not self._names:
             return [row]
-        elif not isinstance(row, Sized) or isinstance(row, str | bytes):
+        elif not isinstance(row, Collection) or isinstance(row, str | bytes):
             raise DataError(f"{row!r:.80} is no row\n\nhint: give a dictionary, or a sequence of cells")
         elif len(row) != len(self.columns):
             raise DataError(

@@ -285,7 +285,7 @@ class Posterior:
 
     @property
     def separate(self) -> bool:
-        """Whether the evidence of a cell is the same, whatever the other cells are, and if they are missing."""
+        """Whether the evidence of a cell does not depend on the other cells, nor on which of them are missing."""
         return self.splits and self.reader.block != "dense"
 
     @property
