@@ -287,7 +287,7 @@ class Posterior:
 
     @property
     def separate(self) -> bool:
-        """Whether the evidence of a cell is the same for all values of the other cells, and where they are missing."""
+        """Whether the evidence of a cell does not depend on the other cells, nor on which of them are missing."""
         return self.splits and self.reader.block != "dense"
 
     @property
