@@ -23,7 +23,7 @@ static void bind_share(nb::module_& m) {
           const auto table = [&](Size i) { return t + i * size; };
           const Shared out{table(0), table(1), table(2), table(3), table(4), table(5),
                            table(6), table(7), table(8), table(9), keys.data()};
-          return std::get<ColumnPass<X>>(kernels().histogram).share(cells, view(y, w, cells.n, k), k, out, start.data());
+          return kernels_of<ColumnPass<X>>().share(cells, view(y, w, cells.n, k), k, out, start.data());
         }, "x"_a, "y"_a, "w"_a.none(), "tables"_a, "keys"_a, "start"_a, Free());
 }
 
