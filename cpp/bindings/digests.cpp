@@ -11,13 +11,8 @@ static void check_sizes(Size n, Size d, const Words& factor, const Sums& out) {
   check_size(out, {n}, "out");
 }
 
-template <class Group>
-static const Group& kernels_of() {
-  return std::get<Group>(kernels().digests);
-}
-
 template <class X, class Cells>
-static void bind_dense(nb::module_& m, const char* name) {
+static void bind_row_digests(nb::module_& m, const char* name) {
   m.def(name, [](const Cells& x, Words factor, Sums out) {
           const auto& cells = view<typename X::Cell>(x);
           check_sizes(cells.n, cells.d, factor, out);
@@ -26,7 +21,7 @@ static void bind_dense(nb::module_& m, const char* name) {
 }
 
 template <class T>
-static void bind_csr(nb::module_& m) {
+static void bind_csr_digests(nb::module_& m) {
   m.def("csr_digest_cells", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Words factor, Sums out) {
           const Size d = static_cast<Size>(factor.size());
           const auto cells = view<T>(indptr, indices, values, d);
@@ -36,8 +31,8 @@ static void bind_csr(nb::module_& m) {
 }
 
 template <class C>
-static void bind_codes(nb::module_& m) {
-  bind_dense<Dense<C>, Matrix<C>>(m, "digest_codes");  // a name of its own: no rows of codes would be taken for no columns
+static void bind_code_digests(nb::module_& m) {
+  bind_row_digests<Dense<C>, Matrix<C>>(m, "digest_codes");  // a name of its own: no rows of codes would be taken for no columns
   m.def("digest_levels", [](Matrix<C> x, Offsets offset, Words table, Sums out) {
           const auto cells = view<C>(x);
           check_offsets(offset, cells.d, static_cast<Size>(table.size()), "offset");
@@ -49,14 +44,14 @@ static void bind_codes(nb::module_& m) {
 }
 
 void bind_digests(nb::module_& m) {
-  bind_dense<Dense<double>, Matrix<double>>(m, "digest_cells");
-  bind_dense<Dense<float>, Matrix<float>>(m, "digest_cells");
-  bind_dense<Apart<double>, ColumnList<double>>(m, "digest_cells");
-  bind_dense<Apart<float>, ColumnList<float>>(m, "digest_cells");
-  bind_csr<double>(m);
-  bind_csr<float>(m);
-  bind_codes<std::int32_t>(m);
-  bind_codes<std::int64_t>(m);
+  bind_row_digests<Dense<double>, Matrix<double>>(m, "digest_cells");
+  bind_row_digests<Dense<float>, Matrix<float>>(m, "digest_cells");
+  bind_row_digests<Apart<double>, ColumnList<double>>(m, "digest_cells");
+  bind_row_digests<Apart<float>, ColumnList<float>>(m, "digest_cells");
+  bind_csr_digests<double>(m);
+  bind_csr_digests<float>(m);
+  bind_code_digests<std::int32_t>(m);
+  bind_code_digests<std::int64_t>(m);
   m.def("stir", [](Words digest, Sums out) {
           check_size(out, {length(digest, 0)}, "out");
           kernels_of<DigestFinish>().stir(digest.data(), static_cast<Size>(digest.size()), out.data());

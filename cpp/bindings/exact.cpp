@@ -52,7 +52,7 @@ static void bind_rows(nb::module_& m) {
           check(k >= 0, "a number of classes is needed");
           const Labels rows = view(y, w, cells.n, k);
           return exact_tables(squares, [&](auto& out) {
-            return std::get<RowTallies<X>>(kernels().tallies).exact_sums(cells, rows, k, above ? &*above : nullptr, squares, out);
+            return kernels_of<RowTallies<X>>().exact_sums(cells, rows, k, above ? &*above : nullptr, squares, out);
           });
         }, "x"_a, "y"_a, "w"_a.none(), "k"_a, "above"_a.none(), "squares"_a);
   m.def("exact_products", [](const Cells& x, Codes y, Doubles w, Size k) {
@@ -70,14 +70,14 @@ static void bind_rows(nb::module_& m) {
 }
 
 template <class T>
-static void bind_csr(nb::module_& m) {
+static void bind_csr_sums(nb::module_& m) {
   m.def("csr_exact_sums", [](Offsets indptr, const CheckedColumns& indices, Vector<T> values, Codes y, Doubles w, std::int32_t first, Size k,
                              Size d, std::optional<double> above, bool squares) {
           const auto cells = view<T>(indptr, indices, values, d);
           check(k >= 0, "a number of classes is needed");
           const Labels rows = view(y, w, cells.n);
           return exact_tables(squares, [&](auto& out) {
-            return std::get<CsrTallies<T>>(kernels().tallies).exact_sums(cells, rows, first, k, above ? &*above : nullptr, squares, out);
+            return kernels_of<CsrTallies<T>>().exact_sums(cells, rows, first, k, above ? &*above : nullptr, squares, out);
           });
         }, "indptr"_a, "indices"_a, "values"_a, "y"_a, "w"_a.none(), "first"_a, "k"_a, "d"_a, "above"_a.none(), "squares"_a);
 }
@@ -87,8 +87,8 @@ void bind_exact(nb::module_& m) {
   bind_rows<Dense<float>, Matrix<float>>(m);
   bind_rows<Apart<double>, ColumnList<double>>(m);
   bind_rows<Apart<float>, ColumnList<float>>(m);
-  bind_csr<double>(m);
-  bind_csr<float>(m);
+  bind_csr_sums<double>(m);
+  bind_csr_sums<float>(m);
   m.def("limbs_of", [](Table<2> values) {
           LimbTable out;
           const bool finite = from_doubles(values.data(), length(values, 0), length(values, 1), out);

@@ -20,7 +20,7 @@ static void bind_keys(nb::module_& m) {
           check_size(keys, {cells.d, cells.n}, "keys");
           check_size(start, {k + 1}, "start");
           const GridKeys out{outside.data(), outside.data() + k * cells.d, keys.data()};
-          return std::get<ColumnPass<X>>(kernels().histogram).grid_keys(cells, view(y, Doubles(), cells.n, k), k, out, start.data());
+          return kernels_of<ColumnPass<X>>().grid_keys(cells, view(y, Doubles(), cells.n, k), k, out, start.data());
         }, "x"_a, "y"_a, "outside"_a, "keys"_a, "start"_a, Free());
 }
 

@@ -13,17 +13,17 @@ static void bind_integers(nb::module_& m) {
           check(y.size() > 0 && size > 0 && (size & (size - 1)) == 0, "labels are needed, and a power of two of marks");
           check_size(code, {length(y, 0)}, "code");
           std::int64_t low = 0, high = 0;
-          std::get<Kernel>(kernels().labels).scan(y.data(), static_cast<Size>(y.size()), seen.data(), static_cast<Size>(seen.size()), code.data(), &low, &high);
+          kernels_of<Kernel>().scan(y.data(), static_cast<Size>(y.size()), seen.data(), static_cast<Size>(seen.size()), code.data(), &low, &high);
           return std::make_pair(low, high);
         }, "y"_a, "seen"_a, "code"_a, Free());
   m.def("label_marks", [](Vector<I> y, std::int64_t low, nb::ndarray<std::uint8_t, nb::c_contig> seen) {
           check(in_span(y.data(), length(y, 0), low, static_cast<Size>(seen.size())), "a mark of every label is needed");
-          std::get<Kernel>(kernels().labels).marks(y.data(), static_cast<Size>(y.size()), low, seen.data());
+          kernels_of<Kernel>().marks(y.data(), static_cast<Size>(y.size()), low, seen.data());
         }, "y"_a, "low"_a, "seen"_a, Free());
   m.def("label_codes", [](Vector<I> y, std::int64_t low, Codes table, nb::ndarray<std::int32_t, nb::c_contig> code) {
           check(in_span(y.data(), length(y, 0), low, length(table, 0)), "a code of every label is needed");
           check_size(code, {length(y, 0)}, "code");
-          std::get<Kernel>(kernels().labels).codes(y.data(), static_cast<Size>(y.size()), low, table.data(), code.data());
+          kernels_of<Kernel>().codes(y.data(), static_cast<Size>(y.size()), low, table.data(), code.data());
         }, "y"_a, "low"_a, "table"_a, "code"_a, Free());
 }
 

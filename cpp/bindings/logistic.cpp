@@ -4,11 +4,6 @@
 using namespace deciban;
 using namespace nanobind::literals;
 
-template <class Group>
-static const Group& kernels_of() {
-  return std::get<Group>(kernels().logistic);
-}
-
 // Refuse parameters (m, p) of rows of d cells, with an intercept or without, and results of another shape.
 template <class Coef, class... Others>
 static void check_dense(const Coef& coef, Size d, const Others&... others) {

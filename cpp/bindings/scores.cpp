@@ -3,11 +3,6 @@
 using namespace deciban;
 using namespace nanobind::literals;
 
-template <class Group>
-static const Group& kernels_of() {
-  return std::get<Group>(kernels().scores);
-}
-
 // Refuse coefficients (d, ld) that hold fewer than k classes, or (`padded`) no whole cache lines, and results that are not (n, k).
 static void check_linear(const Table<2>& coef, Size n, Size d, Size k, bool padded, const Out& out) {
   check_size(coef, {d, length(coef, 1)}, "coef");

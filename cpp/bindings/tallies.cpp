@@ -5,11 +5,6 @@
 using namespace deciban;
 using namespace nanobind::literals;
 
-template <class Group>
-static const Group& kernels_of() {
-  return std::get<Group>(kernels().tallies);
-}
-
 template <class T>
 static void bind_least(nb::module_& m) {
   m.def("least", [](Vector<T> values) { return kernels_of<CellTallies<T>>().least(values.data(), static_cast<Size>(values.size())); }, "values"_a, Free());

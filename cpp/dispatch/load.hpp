@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <string>
+#include <type_traits>
 #include <vector>
 #include "dispatch/kernels.hpp"
 
@@ -10,6 +11,24 @@ namespace deciban {
 extern std::atomic<const Kernels*> kernels_in_use;
 
 inline const Kernels& kernels() { return *kernels_in_use.load(std::memory_order_relaxed); }
+
+template <class Group, class... Groups>
+constexpr bool is_in(const std::tuple<Groups...>*) { return (std::is_same_v<Group, Groups> || ...); }
+
+// A group of them.
+template <class Group>
+const Group& kernels_of() {
+  const auto among = [](const auto&... tables) {
+    const Group* out = nullptr;
+    const auto look = [&](const auto& table) {
+      if constexpr (is_in<Group>(decltype(&table){})) out = &std::get<Group>(table);
+    };
+    (look(tables), ...);
+    return out;
+  };
+  const Kernels& all = kernels();
+  return *among(all.tallies, all.histogram, all.scores, all.logistic, all.digests, all.labels);
+}
 
 // The names of those that can be used here, the best one last.
 std::vector<std::string> instruction_sets();

@@ -6,7 +6,7 @@ namespace deciban {
 
 // t[j, r] = x[start + r, from + j]; lanes past the last row repeat it
 template <Size together, class T>
-inline void pack(Dense<T> x, Size start, Size count, Size from, Size cols, double* t) {
+void pack(Dense<T> x, Size start, Size count, Size from, Size cols, double* t) {
   if (x.row == 1 && count == together) {
     for (Size j = 0; j < cols; ++j)
       for (Size r = 0; r < together; ++r) t[j * together + r] = x.data[start + r + (from + j) * x.col];
@@ -40,17 +40,21 @@ inline void pack(Dense<T> x, Size start, Size count, Size from, Size cols, doubl
   }
 }
 
+template <Size together>
+[[gnu::noinline]] void pack(const AnyReals& x, Size start, Size count, Size from, Size cols, double* t) {
+  x.typed([&](auto cells) { pack<together>(cells, start, count, from, cols, t); });
+}
+
 // Asks for the rows after these while these are scored: some cache lines at each of `steps` steps, as more at once would
 // wait for each other. Rows for eight lanes fill the first cache, so the next ones wait in the second.
 struct Ahead {
   const char *at, *end;
   Size lines;  // a step
 
-  template <class T>
-  Ahead(Dense<T> x, Size start, Size together, Size steps) : at(nullptr), end(nullptr), lines(0) {
+  Ahead(const AnyReals& x, Size start, Size together, Size steps) : at(nullptr), end(nullptr), lines(0) {
     if (x.col != 1 || steps == 0 || start + 2 * together > x.n) return;
-    const Size bytes = together * x.row * static_cast<Size>(sizeof(T));
-    at = reinterpret_cast<const char*>(x.data + (start + together) * x.row);
+    const Size bytes = together * x.row * x.width();
+    at = static_cast<const char*>(x.data) + (start + together) * x.row * x.width();
     end = at + bytes;
     lines = (bytes / 64 + steps) / steps;
   }
@@ -66,7 +70,7 @@ struct NothingAhead {
 
 // out[start + r, c] = scores[c, r]
 template <Size together>
-inline void unpack(const double* scores, Size start, Size count, Size k, double* out) {
+[[gnu::noinline]] void unpack(const double* scores, Size start, Size count, Size k, double* out) {
   const Size whole = count == together ? k / lanes * lanes : 0;
   for (Size r = 0; r < count && whole; r += lanes)
     for (Size c = 0; c < whole; c += lanes) {

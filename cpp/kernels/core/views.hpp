@@ -19,6 +19,25 @@ struct Dense {
   const T* column(Size j) const { return row == 1 ? data + j * col : nullptr; }     // null: cells of a column do
 };
 
+// The same of cells of one of two types, for code that is compiled once for both.
+template <class A, class B>
+struct AnyDense {
+  const void* data;
+  Size n, d, row, col;
+  bool first;  // of type A
+
+  AnyDense(Dense<A> x) : data(x.data), n(x.n), d(x.d), row(x.row), col(x.col), first(true) {}
+  AnyDense(Dense<B> x) : data(x.data), n(x.n), d(x.d), row(x.row), col(x.col), first(false) {}
+  template <class T>
+  Dense<T> as() const { return {static_cast<const T*>(data), n, d, row, col}; }
+  Size width() const { return first ? sizeof(A) : sizeof(B); }  // bytes of a cell
+  // f of the table with its type
+  template <class F>
+  auto typed(F f) const { return first ? f(as<A>()) : f(as<B>()); }
+};
+using AnyReals = AnyDense<double, float>;
+using AnyCodes = AnyDense<std::int32_t, std::int64_t>;
+
 // Columns that lie apart, each of them contiguous: x[i, j] = columns[j][i].
 template <class T>
 struct Apart {

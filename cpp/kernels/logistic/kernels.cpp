@@ -6,9 +6,8 @@
 namespace deciban {
 
 // Parameters and results of dense rows are (m, p); inside they are padded.
-template <class T>
-static double dense_slope(Dense<T> x, Labels labels, const double* coef, Size m, Size p, double* gradient) {
-  DenseRows<T> rows(x, p, m > 3);  // read often enough to be worth a copy
+static double dense_slope(AnyReals x, Labels labels, const double* coef, Size m, Size p, double* gradient) {
+  DenseRows rows(x, p, m > 3);  // read often enough to be worth a copy
   Scratch packed(rows.size(m)), total(rows.size(m)), z(m * rows.block);
   rows.pack(coef, m, packed.data());
   const double loss = slope(rows, x.n, labels, packed.data(), m, z.data(), total.data());
@@ -16,9 +15,8 @@ static double dense_slope(Dense<T> x, Labels labels, const double* coef, Size m,
   return loss;
 }
 
-template <class T>
-static void dense_product(Dense<T> x, Labels labels, const double* coef, const double* v, Size m, Size p, double* out) {
-  DenseRows<T> rows(x, p);
+static void dense_product(AnyReals x, Labels labels, const double* coef, const double* v, Size m, Size p, double* out) {
+  DenseRows rows(x, p);
   Scratch packed(rows.size(m)), turn(rows.size(m)), total(rows.size(m));
   rows.pack(coef, m, packed.data());
   rows.pack(v, m, turn.data());
@@ -26,10 +24,9 @@ static void dense_product(Dense<T> x, Labels labels, const double* coef, const d
   rows.unpack(total.data(), m, out);
 }
 
-template <class T>
-static double dense_diagonal(Dense<T> x, Labels labels, const double* coef, Size m, Size p, double* gradient, double* first,
+static double dense_diagonal(AnyReals x, Labels labels, const double* coef, Size m, Size p, double* gradient, double* first,
                              double* second) {
-  DenseRows<T> rows(x, p, m > 3);
+  DenseRows rows(x, p, m > 3);
   Scratch packed(rows.size(m)), total(rows.size(m)), one(rows.size(m)), two(rows.size(m));
   rows.pack(coef, m, packed.data());
   const double loss = diagonal(rows, x.n, labels, packed.data(), m, total.data(), one.data(), two.data());
@@ -39,9 +36,8 @@ static double dense_diagonal(Dense<T> x, Labels labels, const double* coef, Size
   return loss;
 }
 
-template <class T>
-static double dense_curve(Dense<T> x, Labels labels, const double* coef, Size m, Size p, double* gradient, double* hessian) {
-  DenseRows<T> rows(x, p, true);
+static double dense_curve(AnyReals x, Labels labels, const double* coef, Size m, Size p, double* gradient, double* hessian) {
+  DenseRows rows(x, p, true);
   Scratch packed(rows.size(m)), total(rows.size(m));
   rows.pack(coef, m, packed.data());
   const double loss = curve(rows, x.n, labels, packed.data(), m, total.data(), hessian);
@@ -49,10 +45,9 @@ static double dense_curve(Dense<T> x, Labels labels, const double* coef, Size m,
   return loss;
 }
 
-template <class T>
-static void dense_online(Dense<T> x, Labels labels, double speed, const double* decay, Size m, Size p, double* coef,
+static void dense_online(AnyReals x, Labels labels, double speed, const double* decay, Size m, Size p, double* coef,
                          double* mean, double* past) {
-  DenseRows<T> rows(x, p, true);
+  DenseRows rows(x, p, true);
   Scratch now(rows.size(m)), average(rows.size(m)), shrink(rows.ld);
   rows.pack(coef, m, now.data());
   rows.pack(mean, m, average.data());
@@ -66,28 +61,30 @@ static void dense_online(Dense<T> x, Labels labels, double speed, const double* 
 
 template <class T>
 static DenseLogistic<T> of_dense() {
-  return {.slope = dense_slope<T>,
-          .product = dense_product<T>,
-          .diagonal = dense_diagonal<T>,
-          .curve = dense_curve<T>,
-          .online = dense_online<T>};
+  return {
+      .slope = [](Dense<T> x, auto... more) { return dense_slope(x, more...); },
+      .product = [](Dense<T> x, auto... more) { dense_product(x, more...); },
+      .diagonal = [](Dense<T> x, auto... more) { return dense_diagonal(x, more...); },
+      .curve = [](Dense<T> x, auto... more) { return dense_curve(x, more...); },
+      .online = [](Dense<T> x, auto... more) { dense_online(x, more...); },
+  };
 }
 
 template <class T>
 static CsrLogistic<T> of_csr() {
   return {
       .slope = [](Csr<T> x, Labels labels, const double* coef, Size m, Size p, Size wide, double* gradient) {
-        CsrRows<T> rows(x, p, wide);
+        CsrRows rows(x, p, wide);
         Scratch z(m * rows.block);
         return slope(rows, x.n, labels, coef, m, z.data(), gradient);
       },
       .product = [](Csr<T> x, Labels labels, const double* coef, const double* v, Size m, Size p, Size wide, double* out) {
-        CsrRows<T> rows(x, p, wide);
+        CsrRows rows(x, p, wide);
         product(rows, x.n, labels, coef, v, m, out);
       },
       .diagonal = [](Csr<T> x, Labels labels, const double* coef, Size m, Size p, Size wide, double* gradient,
                      double* first, double* second) {
-        CsrRows<T> rows(x, p, wide);
+        CsrRows rows(x, p, wide);
         return diagonal(rows, x.n, labels, coef, m, gradient, first, second);
       },
   };

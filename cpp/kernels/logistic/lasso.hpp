@@ -7,7 +7,6 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 #include "kernels/core/arguments.hpp"
 
@@ -56,7 +55,8 @@ inline double lasso_columns(const LassoColumns& given, const double* g, const do
     whole[a] = a;
     curve[a] = columns.curve(order[a] / p, order[a] % p) + ridge[order[a] % p];
   }
-  std::minstd_rand chance(1);  // an order of its own for each round: neighbours in a vocabulary are no strangers
+  // an order of its own for each round: neighbours in a vocabulary are no strangers
+  auto chance = [state = std::uint64_t{1}]() mutable { return static_cast<Size>(state = state * 48271 % 2147483647); };
   auto round = [&](std::vector<Size>& some) {
     double best = 0.0;
     for (Size a = static_cast<Size>(some.size()) - 1; a > 0; --a) std::swap(some[a], some[chance() % (a + 1)]);

@@ -50,7 +50,7 @@ inline double sum_of(vec v) {
 }
 
 // z → r, and the probability of class 1 (m = 1) or of each class into p; returns the loss of the block
-inline double respond(double* z, Size m, Size block, Size count, Sides& sides, double* p) {
+[[gnu::noinline]] inline double respond(double* z, Size m, Size block, Size count, Sides& sides, double* p) {
   Logs logs;
   vec linear = {};
   for (Size i = 0; i < count; i += lanes) {
@@ -155,8 +155,7 @@ double diagonal(Rows& rows, Size n, Labels labels, const double* coef, Size m, d
 }
 
 // loss, gradient and hessian[pair, j, l], the pairs a ≤ b of classes in order (0, 0), (0, 1) … (m − 1, m − 1)
-template <class T>
-double curve(DenseRows<T>& rows, Size n, Labels labels, const double* coef, Size m, double* gradient, double* hessian) {
+inline double curve(DenseRows& rows, Size n, Labels labels, const double* coef, Size m, double* gradient, double* hessian) {
   const Size ld = rows.vectors.stride, pairs = m * (m + 1) / 2;
   Sides sides(rows.block, labels.w != nullptr);
   Scratch z(m * rows.block), prob(m * rows.block), left(rows.block * ld), upper(pairs * ld * ld);

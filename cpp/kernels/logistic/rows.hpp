@@ -1,4 +1,5 @@
-// Rows as the loss's kernels read them, a block at a time: products with the parameters, and back.
+// Rows as the loss's kernels read them, a block at a time: products with the parameters, and back. What works on a block is a
+// function of its own: whatever calls it shares it.
 #pragma once
 #include <algorithm>
 #include "kernels/core/simd.hpp"
@@ -113,17 +114,16 @@ inline void gram(const double* left, const double* right, Size count, Size ld, d
 
 // Dense rows, a block at a time: where they are, or copied as doubles padded to whole vectors, with a 1 for the intercept.
 // Parameters of a class: its vectors one after the other, then (where rows are not copied) the intercept; `ld` apart.
-template <class T>
 struct DenseRows {
-  Dense<T> x;
+  AnyReals x;
   Size p, ld, block, first = 0, count = 0;
   bool copied, squared = false;
   Vectors vectors;
   const double* at = nullptr;  // the block's first row
   Scratch cells;
 
-  DenseRows(Dense<T> x_, Size p_, bool copy = false)
-      : x(x_), p(p_), ld(whole_lines(p_) + 8), copied(copy || sizeof(T) != sizeof(double) || x.col != 1 || x.d < lanes),
+  DenseRows(AnyReals x_, Size p_, bool copy = false)
+      : x(x_), p(p_), ld(whole_lines(p_) + 8), copied(copy || !x.first || x.col != 1 || x.d < lanes),
         cells(copied ? 64 * whole_lines(p_) : 0) {
     const Size wide = whole_lines(p);
     block = copied || wide > 128 ? (wide <= 128 ? 64 : 32) : 64;
@@ -136,25 +136,25 @@ struct DenseRows {
   Size overlap() const { return copied ? 0 : vectors.count * lanes - x.d; }  // of the last vector with the one before
   Size bias() const { return !copied && p > x.d ? vectors.count * lanes : -1; }  // where the intercept is, if apart
 
-  void read(Size start, Size count_) {
+  [[gnu::noinline]] void read(Size start, Size count_) {
     first = start, count = count_, squared = false;
-    if constexpr (sizeof(T) == sizeof(double)) {
-      if (!copied) {
-        at = x.data + start * x.row;
-        return;
-      }
+    if (!copied) {
+      at = x.as<double>().data + start * x.row;
+      return;
     }
     double* out = cells.data();
     const Size wide = vectors.stride;
     at = out;
-    if (x.col == 1)
-      for (Size i = 0; i < count; ++i) {
-        const T* __restrict row = x.data + (start + i) * x.row;
-        for (Size j = 0; j < x.d; ++j) out[i * wide + j] = row[j];
-      }
-    else
-      for (Size j = 0; j < x.d; ++j)
-        for (Size i = 0; i < count; ++i) out[i * wide + j] = x.data[(start + i) * x.row + j * x.col];
+    x.typed([&]<class T>(Dense<T> from) {
+      if (x.col == 1)
+        for (Size i = 0; i < count; ++i) {
+          const T* __restrict row = from.data + (start + i) * x.row;
+          for (Size j = 0; j < x.d; ++j) out[i * wide + j] = row[j];
+        }
+      else
+        for (Size j = 0; j < x.d; ++j)
+          for (Size i = 0; i < count; ++i) out[i * wide + j] = from.data[(start + i) * x.row + j * x.col];
+    });
     if (p > x.d)
       for (Size i = 0; i < count; ++i) out[i * wide + x.d] = 1.0;
   }
@@ -165,11 +165,11 @@ struct DenseRows {
     if (j == x.d) return bias();
     return j < (vectors.count - 1) * lanes ? j : j + overlap();
   }
-  void pack(const double* coef, Size m, double* packed) const {
+  [[gnu::noinline]] void pack(const double* coef, Size m, double* packed) const {
     for (Size c = 0; c < m; ++c)
       for (Size j = 0; j < p; ++j) packed[c * ld + place(j)] = coef[c * p + j];
   }
-  void unpack(const double* packed, Size m, double* out) const {
+  [[gnu::noinline]] void unpack(const double* packed, Size m, double* out) const {
     for (Size c = 0; c < m; ++c)
       for (Size j = 0; j < p; ++j) out[c * p + j] += packed[c * ld + place(j)];
   }
@@ -178,8 +178,8 @@ struct DenseRows {
   __attribute__((always_inline)) void fetch_next(Size i) const {  // else GCC takes it for one without effect
     const Size from = first + block + i;
     if (x.col != 1 || x.row > 128 || x.row < x.d || from + lanes > x.n) return;
-    const char* next = reinterpret_cast<const char*>(x.data + from * x.row);
-    const Size bytes = lanes * x.row * static_cast<Size>(sizeof(T));
+    const Size bytes = lanes * x.row * x.width();
+    const char* next = static_cast<const char*>(x.data) + from * x.row * x.width();
     for (Size b = 0; b < bytes; b += 64) __builtin_prefetch(next + b, 0, 2);
   }
 
@@ -205,7 +205,7 @@ struct DenseRows {
   }
 
   template <class How>
-  void back(How how, const double* r, Size m, double* g) const {
+  [[gnu::noinline]] void back(How how, const double* r, Size m, double* g) const {
     Size c = 0;
     for (; c + 5 <= m; c += 5) back_rows<5>(at, count, vectors, how, r + c * block, block, g + c * ld, ld);
     for (; c + 2 <= m; c += 2) back_rows<2>(at, count, vectors, how, r + c * block, block, g + c * ld, ld);
@@ -220,24 +220,28 @@ struct DenseRows {
 
 // Sparse rows. Parameters lie by column, coef[j, c], `wide` apart: 1 for one margin, else whole cache lines; the
 // intercept is the last of them.
-template <class T>
 struct CsrRows {
-  Csr<T> x;
-  Size p, wide, block = 64, count = 0, first = 0;
+  const Csr<double> doubles;  // one of the two is there
+  const Csr<float> floats;
+  const Size p, wide, block = 64;
+  Size count = 0, first = 0;
   bool squared = false;
   Scratch score;
 
-  CsrRows(Csr<T> x_, Size p_, Size wide_) : x(x_), p(p_), wide(wide_), score(whole_lines(wide_)) {}
+  CsrRows(Csr<double> x, Size p_, Size wide_) : doubles(x), floats{}, p(p_), wide(wide_), score(whole_lines(wide_)) {}
+  CsrRows(Csr<float> x, Size p_, Size wide_) : doubles{}, floats(x), p(p_), wide(wide_), score(whole_lines(wide_)) {}
 
   void read(Size start, Size count_) { first = start, count = count_, squared = false; }
   void square() { squared = true; }
 
-  double cell(Size at) const {
-    const double v = x.values[at];
-    return squared ? v * v : v;
-  }
+  void margins(const double* coef, Size m, double* z) { floats.indptr ? margins(floats, coef, m, z) : margins(doubles, coef, m, z); }
+  void back(const double* r, Size m, double* g) { floats.indptr ? back(floats, r, m, g) : back(doubles, r, m, g); }
 
-  void margins(const double* coef, Size m, double* z) {
+ private:
+  template <class T>
+  [[gnu::noinline]] void margins(Csr<T> x, const double* coef, Size m, double* z) {
+    const Size wide = this->wide;  // copies: what is stored might else be one of them
+    double* const score = this->score.data();
     const double* bias = coef + x.d * wide;
     const Size end = x.indptr[x.n];
     for (Size i = 0; i < count; ++i) {
@@ -268,7 +272,14 @@ struct CsrRows {
       for (Size c = 0; c < m; ++c) z[c * block + i] = 0.0;
   }
 
-  void back(const double* r, Size m, double* g) {
+  template <class T>
+  [[gnu::noinline]] void back(Csr<T> x, const double* r, Size m, double* g) {
+    const Size wide = this->wide;  // copies: what is stored might else be one of them
+    double* const score = this->score.data();
+    const auto cell = [&, squared = squared](Size at) {
+      const double v = x.values[at];
+      return squared ? v * v : v;
+    };
     double* bias = g + x.d * wide;
     const Size end = x.indptr[x.n];
     for (Size i = 0; i < count; ++i) {

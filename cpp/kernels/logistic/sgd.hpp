@@ -44,9 +44,8 @@ inline Size lasso_descent(const double* h, Size size, const double* g, const dou
 
 // The online rule, row by row:  coef[c] ← (1 − rate · decay) coef[c] + rate · w (y_c − p_c) x, with
 // rate = speed / (mean |x|² (1 + rows / 1000)^⅓), and a running average of coef that weighs row t by t + 1. `past` = {rows, Σ |x|²}.
-template <class Rows>
-void online(Rows& rows, Size n, Labels labels, Size m, double speed, const double* decay, double* coef, double* mean,
-            double* past) {
+inline void online(DenseRows& rows, Size n, Labels labels, Size m, double speed, const double* decay, double* coef,
+                   double* mean, double* past) {
   const Size ld = rows.ld, wide = rows.vectors.stride;
   std::vector<double> z(m);
   for (Size start = 0; start < n; start += rows.block) {

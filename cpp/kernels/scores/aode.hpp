@@ -31,9 +31,8 @@ inline void one_parent(const double* table, Size ld, Size row, const std::int64_
 //   exp Σ_j table[(p, x_p), (j, x_j), c],
 // where (j, x_j) = offset[j] + x[i, j], and `levels` (the last one, zeros) where the cell is missing or unseen; without
 // any parent, Σ_j alone[(j, x_j), c]. `table` is (levels, levels + 1, ld), `alone` (levels + 1, ld).
-template <class C>
-void parents(Dense<C> x, const std::int64_t* offset, const double* table, const double* alone, const bool* seen, Size k,
-             Size ld, double* out) {
+inline void parents(AnyCodes x, const std::int64_t* offset, const double* table, const double* alone, const bool* seen, Size k,
+                    Size ld, double* out) {
   const Size d = x.d, levels = offset[d], row = (levels + 1) * ld;
   std::vector<std::int64_t> at(static_cast<std::size_t>(parent_rows * d));
   std::vector<char> flags(static_cast<std::size_t>(parent_rows * d));
@@ -41,13 +40,15 @@ void parents(Dense<C> x, const std::int64_t* offset, const double* table, const 
   Scratch score(parent_rows * d * ld), terms(d + lanes);
   for (Size from = 0; from < x.n; from += parent_rows) {
     const Size count = x.n - from < parent_rows ? x.n - from : parent_rows;
-    for (Size r = 0; r < count; ++r)
-      for (Size j = 0; j < d; ++j) {
-        const Size code = x.at(from + r, j);
-        const bool here = code >= 0 && code < offset[j + 1] - offset[j];
-        at[r * d + j] = here ? offset[j] + code : levels;
-        used[r * d + j] = here && seen[offset[j] + code];
-      }
+    x.typed([&](auto codes) {
+      for (Size r = 0; r < count; ++r)
+        for (Size j = 0; j < d; ++j) {
+          const Size code = codes.at(from + r, j);
+          const bool here = code >= 0 && code < offset[j + 1] - offset[j];
+          at[r * d + j] = here ? offset[j] + code : levels;
+          used[r * d + j] = here && seen[offset[j] + code];
+        }
+    });
     for (Size i = 0; i < d; ++i) {
       Size c = 0;
       for (; c + 8 <= ld; c += 8) one_parent<8>(table + c, ld, row, at.data(), used, d, i, count, &score[c]);

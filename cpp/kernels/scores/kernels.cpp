@@ -9,13 +9,13 @@ template <class T>
 static DenseScores<T> of_dense() {
   return {
       .affine = [](Dense<T> x, const double* coef, Size ld, const double* bias, Size k,
-                   double* out) { affine(x, coef, ld, bias, k, Raw{}, out); },
+                   double* out) { affine(x, coef, ld, bias, k, nullptr, out); },
       .affine_above = [](Dense<T> x, const double* coef, Size ld, const double* bias, Size k, double above,
-                         double* out) { affine(x, coef, ld, bias, k, Above{above}, out); },
+                         double* out) { affine(x, coef, ld, bias, k, &above, out); },
       .quadratic_diagonal = [](Dense<T> x, const double* mean, const double* scale, const double* bias, Size k,
                                double* out) { quadratic_diagonal<false>(x, mean, scale, nullptr, bias, k, out); },
-      .quadratic_missing = quadratic_diagonal<true, T>,
-      .quadratic_full = quadratic_full<T>,
+      .quadratic_missing = [](Dense<T> x, auto... more) { quadratic_diagonal<true>(x, more...); },
+      .quadratic_full = [](Dense<T> x, auto... more) { quadratic_full(x, more...); },
   };
 }
 
@@ -32,7 +32,7 @@ static CsrScores<T> of_csr() {
 
 template <class C>
 static CodeScores<C> of_codes() {
-  return {.lookup = lookup<C>, .parents = parents<C>};
+  return {.lookup = lookup<C>, .parents = [](Dense<C> x, auto... more) { parents(x, more...); }};
 }
 
 ScoreKernels score_kernels() {

@@ -3,7 +3,6 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 #include "kernels/core/row_pack.hpp"
 #include "kernels/tallies/sums.hpp"
 
@@ -33,9 +32,9 @@ inline void affine_tile(const double* t, Size cols, const double* coef, Size coe
     for (Size v = 0; v < vecs; ++v) store(scores + c * together + v * lanes, acc[c][v]);
 }
 
-// out[i, c] = bias[c] + Σ_j coef[j, c] f(x[i, j]);  coef is (d, ld), ld ≥ k
-template <class T, class F>
-void affine(Dense<T> x, const double* coef, Size ld, const double* bias, Size k, F f, double* out) {
+// out[i, c] = bias[c] + Σ_j coef[j, c] f(x[i, j]);  coef is (d, ld), ld ≥ k; f is whether a cell is above a number, or
+// (null) the cell
+inline void affine(AnyReals x, const double* coef, Size ld, const double* bias, Size k, const double* above, double* out) {
   Scratch t(tile * together), scores(k * together);
   for (Size start = 0; start < x.n; start += together) {
     const Size count = x.n - start < together ? x.n - start : together;
@@ -45,8 +44,8 @@ void affine(Dense<T> x, const double* coef, Size ld, const double* bias, Size k,
     for (Size from = 0; from < x.d; from += tile) {
       const Size cols = x.d - from < tile ? x.d - from : tile;
       pack<together>(x, start, count, from, cols, t.data());
-      if constexpr (!std::is_same_v<F, Raw>)
-        for (Size cell = 0; cell < cols * together; ++cell) t[cell] = f(t[cell]);
+      if (above)
+        for (Size cell = 0; cell < cols * together; ++cell) t[cell] = Above{*above}(t[cell]);
       const double* b = coef + from * ld;
       Size c = 0;
       for (; c + 5 <= k; c += 5) affine_tile<5>(t.data(), cols, b + c, 1, ld, &scores[c * together], ahead);
@@ -94,8 +93,8 @@ void affine(Csr<T> x, const double* coef, Size ld, const double* bias, Size k, F
 
 // out[i, c] = bias[c] − ½ Σ_j ((x[i, j] − mean[c, j]) · scale[c, j])²;  with `missing`, a NaN cell takes
 // back its share of the bias instead.
-template <bool missing, class T>
-void quadratic_diagonal(Dense<T> x, const double* mean, const double* scale, const double* share, const double* bias,
+template <bool missing>
+void quadratic_diagonal(AnyReals x, const double* mean, const double* scale, const double* share, const double* bias,
                         Size k, double* out) {
   Scratch t(tile * together), scores(k * together);
   for (Size start = 0; start < x.n; start += together) {
@@ -165,8 +164,7 @@ inline void norm_tile(const double* a, Size ld, const double* t, Size cols, vec*
 }
 
 // out[i, c] = bias[c] − ½ |A_c (x[i] − mean_c)|²;  white holds A_c, (k, d, d) and lower triangular
-template <class T>
-void quadratic_full(Dense<T> x, const double* mean, const double* white, const double* bias, Size k, double* out) {
+inline void quadratic_full(AnyReals x, const double* mean, const double* white, const double* bias, Size k, double* out) {
   constexpr Size vecs = many, together = vecs * lanes;
   const Size d = x.d;
   Scratch raw(d * together), t(d * together), scores(k * together);

@@ -41,7 +41,7 @@ struct ExactTotals {
   ExactTotals(Size k, Size d, bool squares_) : n(k, 1), gap(k, d), s1(k, d), s2(k, squares_ ? d : 0), squares(squares_) {}
 
   // One cell, in integers.
-  void cell(Size c, Size j, double x, double w) {
+  [[gnu::noinline]] void cell(Size c, Size j, double x, double w) {
     const Parts a(x), b(w);
     const Size at = s1.cell(c, j);
     const bool minus = (a.m < 0) != (b.m < 0);
@@ -68,7 +68,7 @@ struct Exponents {
   int e[most], last[most];
   int count = 0, high = -2000, low = 2000, least = 2000;  // the largest and smallest e, the smallest last
 
-  void see(double x) {
+  [[gnu::noinline]] void see(double x) {
     const Parts parts(x);
     if (parts.m == 0 || !(x - x == 0)) return;
     const Word64 size = static_cast<Word64>(parts.m < 0 ? -parts.m : parts.m);
@@ -79,7 +79,7 @@ struct Exponents {
   }
 
   // The top that leaves the fewest outside, where a cell fits `top` if e ≤ top and last ≥ top − span (or e > top − range).
-  int best(int span, int range) const {
+  [[gnu::noinline]] int best(int span, int range) const {
     int out = high, found = -1;
     for (int i = 0; i < count; ++i) {
       int inside = 0;
@@ -93,7 +93,7 @@ struct Exponents {
 // Σx: two bins of 50 bits, each added as the bits of x + M, which are consecutive integers within a binade.
 struct PlainSums {
   static constexpr int modes = 2, levels = 1, step = 0;
-  static constexpr bool weighted = false, pairs = false;
+  static constexpr bool weighted = false, pairs = false, thresholds = true;
 
   struct alignas(64) Window {
     vec m0, m1, most;
@@ -165,7 +165,7 @@ struct PlainSums {
 // Σx and Σx²: x = a + b + c of 24 bits each; sums of slices and of products of slices are exact in doubles.
 struct Squares {
   static constexpr int modes = 4, levels = 4, step = 19, slice = 24;
-  static constexpr bool weighted = false, pairs = true;
+  static constexpr bool weighted = false, pairs = true, thresholds = false;
 
   // |x| ≤ 2^top, x a multiple of 2^(top − 71)
   struct alignas(64) Window {
@@ -315,7 +315,7 @@ struct Squares {
 template <bool with_squares>
 struct WeightedSums {
   static constexpr int modes = 1, levels = 4, step = 17;
-  static constexpr bool weighted = true, pairs = false;
+  static constexpr bool weighted = true, pairs = false, thresholds = false;
 
   struct alignas(64) Window {
     vec z0, z1, z2, y0, y1, y2, y3, most;
@@ -427,7 +427,7 @@ struct WaitingRows {
 };
 
 // Rows of weights between 2^(scale − 9) and 2^scale, or of weight 1 (scale 61: a unit is 1).
-template <class Op, class F>
+template <class Op>
 class ExactPass {
   using Window = typename Op::Window;
   using Slots = typename Op::Slots;
@@ -440,7 +440,7 @@ class ExactPass {
   };
 
   ExactTotals& totals_;
-  const F f_;
+  const double* const above_;  // null: of the cells themselves
   const Size k_, d_, vectors_;
   const int scale_;
   std::vector<Window> windows_;  // levels × vectors
@@ -452,8 +452,8 @@ class ExactPass {
   const double* ahead_ = nullptr;
 
  public:
-  ExactPass(ExactTotals& totals, F f, Size k, Size d, int scale, const std::vector<int>& top)
-      : totals_(totals), f_(f), k_(k), d_(d), vectors_((d + lanes - 1) / lanes), scale_(scale), windows_(vectors_), states_(vectors_),
+  ExactPass(ExactTotals& totals, const double* above, Size k, Size d, int scale, const std::vector<int>& top)
+      : totals_(totals), above_(above), k_(k), d_(d), vectors_((d + lanes - 1) / lanes), scale_(scale), windows_(vectors_), states_(vectors_),
         waiting_(k), low_(k, 0), high_(k, 0) {
     slots_[0].resize(static_cast<std::size_t>(k * vectors_));
     for (Size v = 0; v < vectors_; ++v) {
@@ -478,7 +478,7 @@ class ExactPass {
       if (waiting_[c].count > 0) serve(c, waiting_[c].row[0]);
   }
 
-  void finish() {
+  [[gnu::noinline]] void finish() {
     serve();
     for (Size level = 0; level < Op::levels; ++level)
       for (Size c = 0; c < k_ && !slots_[level].empty(); ++c)
@@ -501,7 +501,7 @@ class ExactPass {
   Size fresh(Size v) const { return v * lanes - offset(v); }
   int within(int top) const { return std::max(std::min(top, Window::highest(scale_)), Window::lowest(scale_)); }
 
-  void serve(Size c, const double* now) {
+  [[gnu::noinline]] void serve(Size c, const double* now) {
     WaitingRows& queue = waiting_[c];
     if (ahead_ < now + ahead_doubles / 2 || ahead_ > now + 2 * ahead_doubles) ahead_ = now + ahead_doubles;
     for (Size v = 0; v < vectors_; ++v) {
@@ -510,7 +510,7 @@ class ExactPass {
           ahead_ += 2 * lanes * queue.count, ++v;
           continue;
         }
-      dispatch(c, v, queue.row, queue.weight, queue.units, queue.count, offset(v), f_);
+      dispatch(c, v, queue.row, queue.weight, queue.units, queue.count, offset(v));
       ahead_ += lanes * queue.count;
     }
     queue.count = 0;
@@ -526,48 +526,55 @@ class ExactPass {
     return Op::both(queue.row, queue.count, offset(v), offset(v + 1), windows_[v], windows_[v + 1], slots[0], slots[1], ahead_);
   }
 
-  template <class G>
-  void dispatch(Size c, Size v, const double* const* row, const double* weight, const Limb* units, Size count, Size off, G g) {
+  void dispatch(Size c, Size v, const double* const* row, const double* weight, const Limb* units, Size count, Size off) {
     State& state = states_[v];
     const Window& w = windows_[v];
     Slots& s = slots_[0][static_cast<std::size_t>(c * vectors_ + v)];
     if (s.full()) fold(0, c, v);
     ++state.tries;
-    if (state.missing || state.mode > Op::modes) return careful(c, v, row, weight, units, count, off, g);
+    if (state.missing || state.mode > Op::modes) return careful(c, v, row, weight, units, count, off);
     const Size mode = state.mode;
-    if (run(mode, row, weight, count, off, g, w, s)) return;
+    if (run(mode, row, weight, count, off, above_, w, s)) return;
     s.carry(w);  // what failed may have been sums that were nearly full
     ++state.fails;
     for (Size next = mode; next <= Op::modes; ++next)
-      if (run(next, row, weight, count, off, g, w, s)) {
+      if (run(next, row, weight, count, off, above_, w, s)) {
         if (next < 4 || 8 * state.fails > state.tries) state.mode = next;
         return;
       }
-    careful(c, v, row, weight, units, count, off, g);
+    careful(c, v, row, weight, units, count, off);
   }
 
-  template <class G>
-  bool run(Size mode, const double* const* row, const double* weight, Size count, Size off, G g, const Window& w, Slots& s) {
+  bool run(Size mode, const double* const* row, const double* weight, Size count, Size off, const double* above, const Window& w, Slots& s) {
+    if constexpr (Op::thresholds)
+      if (above) return run(mode, row, weight, count, off, WeightAbove{*above}, w, s);
+    return run(mode, row, weight, count, off, Itself{}, w, s);
+  }
+  template <class F>
+  bool run(Size mode, const double* const* row, const double* weight, Size count, Size off, F f, const Window& w, Slots& s) {
     switch (mode) {
-      case 1: return Op::template batch<1>(row, weight, count, off, g, w, s, ahead_);
-      case 2: if constexpr (Op::modes >= 2) return Op::template batch<2>(row, weight, count, off, g, w, s, ahead_); break;
-      case 3: if constexpr (Op::modes >= 3) return Op::template batch<3>(row, weight, count, off, g, w, s, ahead_); break;
-      case 4: if constexpr (Op::modes >= 4) return Op::template batch<4>(row, weight, count, off, g, w, s, ahead_); break;
+      case 1: return Op::template batch<1>(row, weight, count, off, f, w, s, ahead_);
+      case 2: if constexpr (Op::modes >= 2) return Op::template batch<2>(row, weight, count, off, f, w, s, ahead_); break;
+      case 3: if constexpr (Op::modes >= 3) return Op::template batch<3>(row, weight, count, off, f, w, s, ahead_); break;
+      case 4: if constexpr (Op::modes >= 4) return Op::template batch<4>(row, weight, count, off, f, w, s, ahead_); break;
     }
     return false;
   }
 
   // Some cell does not fit, or is missing: what fits goes into this window, the rest into the next, and at last cell by cell.
-  template <class G>
   __attribute__((noinline)) void careful(Size c, Size v, const double* const* row, const double* weight, const Limb* units, Size count,
-                                         Size off, G g) {
+                                         Size off) {
+    const auto cell = [&](Size i) {
+      const vec x = load(row[i] + off);
+      return above_ ? WeightAbove{*above_}(x, all(weight[i])) : x;
+    };
     alignas(64) double kept[batch_rows][lanes], rest[batch_rows][lanes];
     const double* kept_rows[batch_rows];
     State& state = states_[v];
     ivec missing{}, infinite{};
     for (Size i = 0; i < count; ++i) {
       kept_rows[i] = kept[i];
-      const vec x = g(load(row[i] + off), all(weight[i]));
+      const vec x = cell(i);
       const ivec none = x != x, far = magnitude(x) > all(1.7976931348623157e308);
       missing |= none, infinite |= far;
       store(rest[i], (vec)((ivec)x & ~(none | far)));
@@ -577,7 +584,7 @@ class ExactPass {
       if (gaps_.empty()) gaps_.resize(static_cast<std::size_t>(k_ * vectors_));
       Gaps& gap = gaps_[static_cast<std::size_t>(c * vectors_ + v)];
       for (Size i = 0; i < count; ++i) {
-        const vec x = g(load(row[i] + off), all(weight[i]));
+        const vec x = cell(i);
         const uvec none = (uvec)(ivec)(x != x);
         gap.low += none & (static_cast<Word64>(units[i]) & 0xFFFFFFFF), gap.high += none & static_cast<Word64>(units[i] >> 32);
       }
@@ -607,7 +614,7 @@ class ExactPass {
     if (state.tries > 16 && state.slow > 4 * lanes * state.tries) state.mode = Op::modes + 1;
   }
 
-  void open_levels(Size v) {
+  [[gnu::noinline]] void open_levels(Size v) {
     if (static_cast<Size>(windows_.size()) == vectors_) windows_.resize(static_cast<std::size_t>(Op::levels * vectors_));
     for (Size level = 1; level < Op::levels; ++level)
       for (Size l = 0; l < lanes; ++l) {
@@ -617,7 +624,7 @@ class ExactPass {
     states_[v].levels = true;
   }
 
-  void fold(Size level, Size c, Size v) {
+  [[gnu::noinline]] void fold(Size level, Size c, Size v) {
     Slots& s = slots_[level][static_cast<std::size_t>(c * vectors_ + v)];
     if (!s.used) return;
     const Window& w = windows_[static_cast<std::size_t>(level * vectors_ + v)];
@@ -628,15 +635,15 @@ class ExactPass {
 };
 
 // Rows of any weights: those of each range of weights in a pass of their own.
-template <class Op, class F>
+template <class Op>
 struct ExactPasses {
   ExactTotals& totals;
-  const F f;
+  const double* above;
   const Size k, d;
   const std::vector<int>& top;  // of the window of each column
   const int heaviest;           // a range of weights ends at 2^heaviest
-  std::vector<std::pair<int, std::unique_ptr<ExactPass<Op, F>>>> passes;
-  ExactPass<Op, F>* last = nullptr;
+  std::vector<std::pair<int, std::unique_ptr<ExactPass<Op>>>> passes;
+  ExactPass<Op>* last = nullptr;
   int last_scale = 0;
 
   void add(Size c, const double* row, double w, bool weighed) {
@@ -647,26 +654,26 @@ struct ExactPasses {
     const Parts parts(w);
     const int e = parts.power + 64 - __builtin_clzll(static_cast<Word64>(parts.m < 0 ? -parts.m : parts.m));  // |w| < 2^e
     if (last == nullptr || e > last_scale || e <= last_scale - weight_range) {
-      const int above = e - heaviest, group = (above >= 0 ? above + weight_range - 1 : above) / weight_range;
+      const int over = e - heaviest, group = (over >= 0 ? over + weight_range - 1 : over) / weight_range;
       find(heaviest + group * weight_range);
     }
     last->add(c, row, w, parts.m * (Limb{1} << (parts.power - (last_scale - 61))));  // of at most 61 bits
   }
 
-  void find(int scale) {
+  [[gnu::noinline]] void find(int scale) {
     last_scale = scale;
     for (auto& [own, pass] : passes)
       if (own == scale) {
         last = pass.get();
         return;
       }
-    passes.emplace_back(scale, std::make_unique<ExactPass<Op, F>>(totals, f, k, d, scale, top));
+    passes.emplace_back(scale, std::make_unique<ExactPass<Op>>(totals, above, k, d, scale, top));
     last = passes.back().second.get();
   }
 };
 
-template <class Op, class F>
-void exact_rows(AnyRows& x, Labels rows, F f, ExactTotals& totals, Size k) {
+template <class Op>
+[[gnu::noinline]] void exact_rows(AnyRows& x, Labels rows, const double* above, ExactTotals& totals, Size k) {
   // Windows and ranges of weights are chosen from some of the rows.
   const Size looked = x.n == 0 ? 0 : std::min(x.n, std::clamp<Size>(x.n / 8, 16, Exponents::most));
   std::vector<int> top(static_cast<std::size_t>(x.d));
@@ -675,13 +682,13 @@ void exact_rows(AnyRows& x, Labels rows, F f, ExactTotals& totals, Size k) {
     for (Size s = 0; s < looked; ++s) {
       const Size i = s * x.n / looked;
       const double w = rows.weight(i);
-      if (w != 0 && w - w == 0) seen.see(f(x.cell(i, j), w));
+      if (w != 0 && w - w == 0) seen.see(above ? WeightAbove{*above}(x.cell(i, j), w) : x.cell(i, j));
     }
     top[static_cast<std::size_t>(j)] = Op::Window::choose(seen);
   }
   Exponents weights;
   for (Size s = 0; s < looked && rows.w != nullptr; ++s) weights.see(rows.w[s * x.n / looked]);
-  ExactPasses<Op, F> passes{totals, f, k, x.d, top, weights.count > 0 ? weights.high : 0, {}};
+  ExactPasses<Op> passes{totals, above, k, x.d, top, weights.count > 0 ? weights.high : 0, {}};
   const bool direct = x.direct && x.d >= lanes;
   Scratch narrow(x.direct && !direct ? x.rows * x.ld : 0);
   for (Size start = 0; start < x.n; start += x.rows) {
@@ -1022,15 +1029,15 @@ __attribute__((noinline)) bool exact_sums(Csr<T> x, Labels rows, Size first, Siz
 inline bool exact_panel(AnyRows& x, Labels rows, Size k, const double* above, bool squares, bool classes, LimbTable (&out)[4]) {
   ExactTotals totals(k, x.d, squares);
   if (above != nullptr)
-    exact_rows<PlainSums>(x, rows, WeightAbove{*above}, totals, k);
+    exact_rows<PlainSums>(x, rows, above, totals, k);
   else if (rows.w == nullptr && squares)
-    exact_rows<Squares>(x, rows, Itself{}, totals, k);
+    exact_rows<Squares>(x, rows, nullptr, totals, k);
   else if (rows.w == nullptr)
-    exact_rows<PlainSums>(x, rows, Itself{}, totals, k);
+    exact_rows<PlainSums>(x, rows, nullptr, totals, k);
   else if (squares)
-    exact_rows<WeightedSums<true>>(x, rows, Itself{}, totals, k);
+    exact_rows<WeightedSums<true>>(x, rows, nullptr, totals, k);
   else
-    exact_rows<WeightedSums<false>>(x, rows, Itself{}, totals, k);
+    exact_rows<WeightedSums<false>>(x, rows, nullptr, totals, k);
   if (classes) totals.n.append_to(out[0]);
   totals.gap.append_to(out[1]);
   totals.s1.append_to(out[2]);

@@ -13,25 +13,26 @@ class HeldOutTable {
   HeldOutTable(const FoldRows& rows, Size n) : rows_(rows), at_(n) {}
 
   // Cells of the columns `own` (of `x`, whose levels stand at `offset`), and their counts by fold.
-  template <class C>
-  void count(Dense<C> x, const std::int64_t* offset, const std::int64_t* own, Size size) {
+  void count(AnyCodes x, const std::int64_t* offset, const std::int64_t* own, Size size) {
     const Size k = rows_.k, folds = rows_.folds;
     Size cells = 1;
     for (Size i = 0; i < size; ++i) cells *= offset[own[i] + 1] - offset[own[i]];
     number_.assign(cells, -1);
     cell_of_.clear();
-    for (Size r = 0; r < x.n; ++r) {
-      Size cell = 0;
-      for (Size i = 0; i < size && cell >= 0; ++i) {
-        const Size code = x.at(r, own[i]), levels = offset[own[i] + 1] - offset[own[i]];
-        cell = code >= 0 && code < levels ? cell * levels + code : -1;
+    x.typed([&](auto codes) {
+      for (Size r = 0; r < x.n; ++r) {
+        Size cell = 0;
+        for (Size i = 0; i < size && cell >= 0; ++i) {
+          const Size code = codes.at(r, own[i]), levels = offset[own[i] + 1] - offset[own[i]];
+          cell = code >= 0 && code < levels ? cell * levels + code : -1;
+        }
+        if (cell >= 0 && number_[cell] < 0) {
+          number_[cell] = static_cast<std::int32_t>(cell_of_.size());
+          cell_of_.push_back(cell);
+        }
+        at_[r] = cell < 0 ? -1 : number_[cell];
       }
-      if (cell >= 0 && number_[cell] < 0) {
-        number_[cell] = static_cast<std::int32_t>(cell_of_.size());
-        cell_of_.push_back(cell);
-      }
-      at_[r] = cell < 0 ? -1 : number_[cell];
-    }
+    });
     counts_.assign(cell_of_.size() * (folds + 1) * k, 0.0);
     total_.assign((folds + 1) * k, 0.0);
     for (Size r = 0; r < x.n; ++r) {
@@ -84,9 +85,8 @@ class HeldOutTable {
 
 // out[s] = (Σ_i mass_i (g_i,y − Σ_c p_ic g_ic), Σ_i mass_i Var_p(g_i)): slope and curvature of the log likelihood at weight 0 of
 // the evidence g of each set of columns s, members[start[s]] … members[start[s + 1] − 1].
-template <class C>
-void table_gains(Dense<C> x, const FoldRows& rows, const std::int64_t* offset, const double* theta, const std::int64_t* members,
-                 const std::int64_t* start, Size sets, double* out) {
+inline void table_gains(AnyCodes x, const FoldRows& rows, const std::int64_t* offset, const double* theta, const std::int64_t* members,
+                        const std::int64_t* start, Size sets, double* out) {
   HeldOutTable table(rows, x.n);
   for (Size s = 0; s < sets; ++s) {
     const std::int64_t* own = members + start[s];

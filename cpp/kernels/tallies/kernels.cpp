@@ -13,7 +13,10 @@ namespace deciban {
 template <class X>
 static RowTallies<X> of_rows() {
   return {
-      .scatter = scatter<X>,
+      .scatter = [](const X& x, auto... more) {
+        RowsOf<X> rows(x);
+        scatter(rows, more...);
+      },
       .exact_sums = exact_sums<X>,
       .exact_products = exact_products<X>,
   };
@@ -28,7 +31,13 @@ static CsrTallies<T> of_csr() {
 
 template <class C>
 static CodeTallies<C> of_codes() {
-  return {.code_range = code_range<C>, .crosstab = crosstab<C>, .crosstab_of_levels = crosstab_of_levels<C>, .pairs = pairs<C>, .table_gains = table_gains<C>};
+  return {
+      .code_range = code_range<C>,
+      .crosstab = crosstab<C>,
+      .crosstab_of_levels = crosstab_of_levels<C>,
+      .pairs = [](Dense<C> x, auto... more) { return pairs(x, more...); },
+      .table_gains = [](Dense<C> x, const FoldRows& rows, auto... more) { table_gains(x, rows, more...); },
+  };
 }
 
 TallyKernels tally_kernels() {

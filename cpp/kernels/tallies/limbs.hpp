@@ -103,7 +103,7 @@ struct Chunks {
   }
 
   // sum[cell] += value · 2^power
-  void add(Size cell, Limb value, Limb power) {
+  [[gnu::noinline]] void add(Size cell, Limb value, Limb power) {
     if (value == 0) return;
     const Limb first = power >> 5;
     const __int128 v = static_cast<__int128>(value) * (Limb{1} << (power & 31));
@@ -114,7 +114,7 @@ struct Chunks {
   }
 
   // The same of ±(m[0] + 2^64 m[1] + 2^128 m[2])
-  void add(Size cell, const Word64 (&m)[3], bool negative, Limb power) {
+  [[gnu::noinline]] void add(Size cell, const Word64 (&m)[3], bool negative, Limb power) {
     const Limb first = power >> 5;
     const int shift = static_cast<int>(power & 31);
     Limb* p = reach(cell, first, first + 6);
@@ -129,7 +129,7 @@ struct Chunks {
     p[6] += (static_cast<Limb>(carried) ^ sign) - sign;
   }
 
-  void grow(Limb first, Limb last) {
+  [[gnu::noinline]] void grow(Limb first, Limb last) {
     Limb bottom = first & ~Limb{1}, top = last | 1;
     if (count > 0) bottom = std::min(bottom, low), top = std::max(top, low + count - 1);
     const Size size = top - bottom + 1;
@@ -181,7 +181,7 @@ struct ChunkTable {
       if (one.count > 0) return false;
     return true;
   }
-  void append_to(LimbTable& out) const {
+  [[gnu::noinline]] void append_to(LimbTable& out) const {
     std::vector<Limb> scratch;
     for (const Chunks& one : blocks) one.append_to(out, scratch);
   }
@@ -503,7 +503,7 @@ struct Placed {
 };
 
 // Σ ± of tables with d columns, as k classes
-inline void combine(Size k, Size d, const std::vector<Placed>& parts, LimbTable& out) {
+[[gnu::noinline]] inline void combine(Size k, Size d, const std::vector<Placed>& parts, LimbTable& out) {
   out.k = k, out.d = d;
   std::vector<Limb> planes;
   for (Size b = 0; b < blocks_of(d); ++b) {

@@ -54,14 +54,14 @@ inline void count_streams(const std::uint32_t* at, Size count, std::uint32_t* co
 
 // table[c, start[p] + a · levels[j] + b] += w[i]  for every row i of class c and every pair p = (i, j);  whether every code
 // is a level
-template <class N, class C>
-bool count_pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
+template <class N>
+bool count_pairs(AnyCodes x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
                  double* table) {
   Narrow<N> codes(x.d);
   std::vector<std::uint32_t> base(pair_rows), at(pair_rows), counts;
   for (Size from = 0; from < x.n; from += pair_rows) {
     const Size count = x.n - from < pair_rows ? x.n - from : pair_rows;
-    codes.fill(x, levels, from, count);
+    x.typed([&](auto cells) { codes.fill(cells, levels, from, count); });
     const std::int32_t* y = rows.y + from;
     Size p = 0;
     for (Size i = 0; i + 1 < x.d; ++i) {
@@ -96,9 +96,8 @@ bool count_pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, co
 }
 
 // The same, by the narrowest codes that hold all levels.
-template <class C>
-bool pairs(Dense<C> x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
-           double* table) {
+inline bool pairs(AnyCodes x, Labels rows, Size k, const std::int64_t* levels, const std::int64_t* start, Size width,
+                  double* table) {
   Size most = 0;
   for (Size j = 0; j < x.d; ++j) most = std::max<Size>(most, levels[j]);
   return most < 256 ? count_pairs<std::uint8_t>(x, rows, k, levels, start, width, table)

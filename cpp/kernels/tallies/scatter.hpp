@@ -43,8 +43,7 @@ inline void mirror(const double* upper, Size d, Size ld, double* s) {
 
 // A row near class c's mean to centre on: the mean of its first rows, or with weights its heaviest row. The shift to the
 // true mean is put right at the end.
-template <class X>
-void reference(const X& x, Labels rows, const ByClass& classes, Size c, double* ref) {
+inline void reference(const AnyRows& x, Labels rows, const ByClass& classes, Size c, double* ref) {
   Size first = classes.start[c], last = classes.start[c + 1];
   if (rows.w) {
     Size best = first;
@@ -54,7 +53,7 @@ void reference(const X& x, Labels rows, const ByClass& classes, Size c, double* 
   }
   if (last - first > packed_rows) last = first + packed_rows;
   for (Size o = first; o < last; ++o)
-    for (Size j = 0; j < x.d; ++j) ref[j] += x.at(classes.order[o], j) / static_cast<double>(last - first);
+    for (Size j = 0; j < x.d; ++j) ref[j] += x.cell(classes.order[o], j) / static_cast<double>(last - first);
 }
 
 // The rows of one class, centred, wait until there are many: total += aᵀa is then done for all of them.
@@ -64,12 +63,11 @@ struct Centred {
   double *sum, *packed, *total;
   Size count = 0;
 
-  template <class Row>
-  void add(Row row, double root) {
+  void add(const double* __restrict row, double root) {
     double* __restrict out = packed + count * ld;
     double* __restrict to = sum;
     const double* __restrict from = ref;
-    for (Size j = 0; j < d; ++j) out[j] = root * (row(j) - from[j]);
+    for (Size j = 0; j < d; ++j) out[j] = root * (row[j] - from[j]);
     for (Size j = 0; j < d; ++j) to[j] += root * out[j];
     if (++count == packed_rows) settle();
   }
@@ -93,8 +91,7 @@ constexpr Size near_by = 1 << 17;  // doubles that rows of all classes may take 
 
 // Rows are taken in their order where those of all classes can wait, else class after class. What is added, and in what
 // order, does not hang on how x lies in memory.
-template <class X>
-void scatter(const X& x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
+[[gnu::noinline]] inline void scatter(AnyRows& x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
   const Size d = x.d, ld = (d + 7) / 8 * 8, size = packed_rows * ld;
   const ByClass classes(rows.y, x.n, k);
   const bool together = k * size <= near_by;
@@ -105,28 +102,18 @@ void scatter(const X& x, Labels rows, Size k, Size groups, double* n, double* me
     if (classes.start[c] < classes.start[c + 1]) reference(x, rows, classes, c, &ref[c * ld]);
     all.push_back({d, ld, &ref[c * ld], &sum[c * ld], &packed[together ? c * size : 0], &total[totals > 1 ? c * ld * ld : 0]});
   }
-  const auto take = [&](Size i, auto row) {
-    const double w = rows.weight(i);
-    n[rows.y[i]] += w;
-    if (w != 0) all[rows.y[i]].add(row, rows.w ? std::sqrt(w) : 1.0);
+  const auto take = [&](Size start, Size count) {
+    Size stride;
+    const double* row = x.at(start, count, stride);
+    for (Size i = start; i < start + count; ++i, row += stride) {
+      const double w = rows.weight(i);
+      n[rows.y[i]] += w;
+      if (w != 0) all[rows.y[i]].add(row, rows.w ? std::sqrt(w) : 1.0);
+    }
   };
-  if (together) {
-    RowBlocks<X> blocks(x);
-    for (Size start = 0; start < x.n; start += blocks.rows) {
-      const Size count = std::min(x.n - start, blocks.rows);
-      Size stride;
-      const double* block = blocks.at(start, count, stride);
-      for (Size i = 0; i < count; ++i) take(start + i, [row = block + i * stride](Size j) { return row[j]; });
-    }
-  }
+  for (Size start = 0; together && start < x.n; start += x.rows) take(start, std::min(x.n - start, x.rows));
   for (Size c = 0; c < k; ++c) {
-    for (Size o = classes.start[c]; !together && o < classes.start[c + 1]; ++o) {
-      const Size i = classes.order[o];
-      if (const auto* row = x.rows_from(i))
-        take(i, [row](Size j) { return row[j]; });
-      else
-        take(i, [&x, i](Size j) { return x.at(i, j); });
-    }
+    for (Size o = classes.start[c]; !together && o < classes.start[c + 1]; ++o) take(classes.order[o], 1);
     all[c].close(n[c], mean + c * d);
     if (groups == 1) continue;
     mirror(all[c].total, d, ld, s + c * d * d);
