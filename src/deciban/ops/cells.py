@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ from deciban.data.blocks import Reals
 from deciban.ops import spec
 from deciban.ops.spec import Rows, Shared
 from deciban.tallies import GridCounts
-from deciban.tallies.exact_tables import adds_whole, distinct, few_bits
+from deciban.tallies.exact_tables import ExactTable, adds_whole, distinct, few_bits
 
 FULL = 1 << 23  # cells that wait until they are gathered: 32 MB
 FEW = 1 << 12  # rows a class, up to which sorting beats counters that lie far apart
@@ -35,17 +35,18 @@ def shared(x: Reals, y, w, k: int, each: Callable = map) -> Shared:
     core = ops.core()
     if core is None:
         return spec.shared(x, y, w, k)
-    tables, keys, start = np.empty((2, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
-    infinite = core.grid_keys(x.held, y, tables, keys, start)
-    wrong = dict(zip(("positive", "count"), tables, strict=True))
+    counts, keys, start = np.empty((2, k, x.d)), np.empty((x.d, x.n), dtype=np.int32), np.empty(k + 1, dtype=np.int64)
+    infinite = core.grid_keys(x.held, y, counts, keys, start)
+    outside = dict(zip(("positive", "count"), counts, strict=True))
     sorted_w = None if w is None else w[np.argsort(y, kind="stable")]
     rows = Rows(keys, np.stack([start[:-1], start[1:]], axis=1), sorted_w)
     endless = infinite and (w is None or bool(np.isinf(x.values[w > 0]).any()))
     waiting = Waiting(GridCounts.none(k, x.d), (rows,), endless, each)
     cells = GridCounts.later(ops.exact_class_weights(y, w, k), waiting)
-    inside = {support: x if not own.any() else spec.inside(x, support) for support, own in wrong.items()}
+    inside = {support: x if not own.any() else spec.inside(x, support) for support, own in outside.items()}
+    wrong: Mapping[str, ExactTable] = outside
     if w is not None:
-        wrong = {s: ops.sums(spec.outside_of(x, s), y, w, k).sums if own.any() else own for s, own in wrong.items()}
+        wrong = {s: ops.sums(spec.outside_of(x, s), y, w, k).sums if own.any() else own for s, own in outside.items()}
     logs = ops.moments(spec.logs(inside["positive"]), y, w, k)
     return Shared(ops.moments(x, y, w, k), logs, ops.sums(inside["count"], y, w, k), cells, wrong)
 
