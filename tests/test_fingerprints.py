@@ -142,6 +142,8 @@ def test_dask_has_the_fingerprint_of_memory(model, name):
 @every_model
 @on_clusters
 def test_spark_has_the_fingerprint_of_memory(model, name, spark):
+    if name == "vehicle":
+        pytest.skip("Spark takes Sc.Var.Maxis and Sc.Var.maxis for one column")
     assert_same_fingerprint(model, name, partial(on_cluster, partial(clusters.spark_frame, spark)))
 
 
