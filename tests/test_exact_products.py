@@ -20,6 +20,7 @@ from deciban.model_file.validation import same_structure
 from deciban.storage import tensors
 from deciban.tallies import ExactSums
 from deciban.tallies.exact import centred_products
+from deciban.tallies.exact_tables import as_sums
 
 from .support.builds import every_build, every_hard_case
 from .support.forgery import read_parts
@@ -204,7 +205,7 @@ def test_scatter_is_rounded_once(seed, n, d, kind, some, weight):
     cells, y = rows_of(rng, some, n, d, kind), rng.integers(0, 2, n).astype(np.int32)
     w = weights_of(rng, weight, n)
     sums = (
-        ops.exact_weights(y, w, 2),
+        as_sums(ops.exact_class_weights(y, w, 2)),
         ops.exact_sums(Reals(cells), y, w, 2)[1],
         ops.exact_products(Reals(cells), y, w, 2),
     )

@@ -421,7 +421,7 @@ TABLE: list[tuple[Callable[[], Any], type[Exception], str]] = [
         DataError,
         "the model learned 8 rows of class 'a', and 2 are given\n\n"
         "hint: this LogisticRegression is fitted again without each tenth of its rows: give all training rows with "
-        "learned=True, or rows that it has not learned with learned=False",
+        "learned=True, or rows that it has not learned without it",
     ),
     (
         lambda: deciban.BayesOptimal.of([gauss(), gauss()]).predict_set(X, calibration=(X, Y), learned=True),

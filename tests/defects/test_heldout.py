@@ -296,7 +296,7 @@ def test_f14_what_was_not_tried_is_one_line_that_names_the_columns():
     X = pd.DataFrame({"sex": rng.choice(["f", "m"], 120), "embarked": rng.choice(list("CQS"), 120), "age": y == "a"})
     out = deciban.compare(X.astype({"age": float}), y)
     assert len(out.not_tried) == 1
-    assert out.not_tried[0].startswith("not tried, because `sex` and `embarked` are categorical: gaussian, lda")
+    assert out.not_tried[0].startswith("not tried, because `sex` and `embarked` are categorical: calibrated-rda")
     numbers = deciban.compare(pd.DataFrame({"x": rng.normal(size=120)}), y, ["mixed", "poisson", "multinomial"])
     assert numbers.not_tried == ["not tried, because they need counts in every column: poisson, multinomial"]
 

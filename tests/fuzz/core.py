@@ -126,6 +126,7 @@ def _use_models(rng: np.random.Generator) -> None:
             one().fit(X, classes).leave_one_out(X, classes)
         d.RegularizedDiscriminantAnalysis().fit(X, classes).leave_one_out(X, classes)
         d.QuadraticDiscriminantAnalysis(estimate="bayes").fit(X, classes).leave_one_out(X, classes)
+        d.QuadraticDiscriminantAnalysis(exact=True).fit(X, classes, w).predict_proba(X)
         d.GaussianNB().fit(X, classes).leave_one_out(X, classes)
         d.PoissonNB().fit(counts, classes).leave_one_out(counts, classes)
         d.MixedNB().fit(X, classes).leave_one_out(X, classes)

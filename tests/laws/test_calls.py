@@ -32,6 +32,7 @@ CALLS: list[tuple[Any, Data, int]] = [
     (deciban.RegularizedDiscriminantAnalysis(), NUMBERS, 15),
     (deciban.FisherDiscriminant(), NUMBERS, 15),
     (deciban.LogisticRegression(), NUMBERS, 14),
+    (deciban.KernelLogisticRegression(C=1.0, bandwidth=1.0), NUMBERS, 27),
     (deciban.MixedNB(), NUMBERS, 75),
     (deciban.TreeAugmentedNB(), CODES, 59),
     (deciban.KDependenceBayes(), CODES, 57),

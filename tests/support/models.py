@@ -155,6 +155,7 @@ def worded(cls) -> list:
 
 
 OTHERS = [
+    deciban.KernelLogisticRegression(C=1.0, bandwidth=1.0, landmarks=30),
     deciban.GaussianNB(priors=[0.2, 0.3, 0.5], var_smoothing="auto", calibrate=True),
     deciban.MixedNB(families={0: "histogram", 1: "student"}, calibrate=True),
     deciban.LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=LedoitWolf(store_precision=False)),

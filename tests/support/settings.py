@@ -319,6 +319,14 @@ TABLE: dict[str, Entry] = {
         without=IN_PIECES,
         within=1e-6,
     ),
+    "KernelLogisticRegression": Entry(
+        deciban.KernelLogisticRegression,
+        COMPLETE,
+        {"C": [10.0, "auto"], "bandwidth": [0.5, "auto"], "landmarks": [20], "max_iter": [400]},
+        base={"C": 1.0, "bandwidth": 1.0},
+        without=IN_PIECES,
+        within=1e-6,
+    ),
     "MixedNB": Entry(
         deciban.MixedNB,
         MIXED,

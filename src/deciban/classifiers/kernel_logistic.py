@@ -32,6 +32,7 @@ from deciban.models.kernel import BANDWIDTHS, STRENGTHS, KernelFit, distinct_row
 from deciban.models.kernel_posterior import KernelPosterior
 from deciban.rows import inputs
 from deciban.rows.coding_pass import read_job
+from deciban.rows.digests import row_digests
 from deciban.rows.raw_rows import RawArrays
 from deciban.rows.readers import warn_of_odd_columns
 from deciban.rows.rows import ArrayRows, BatchJob, BatchRows
@@ -235,6 +236,14 @@ class KernelLogisticRegression(Discriminative):
 
     def _chosen_settings(self) -> dict[str, Any]:
         return {"C": self.C_, "bandwidth": self.bandwidth_} if self.held_out_ else {}
+
+    def _count_learned(self, rows: RawArrays, codes: np.ndarray) -> tuple[int, int]:
+        """By landmarks, which are training rows without their classes."""
+        x = self._reader().read(rows.X)
+        assert isinstance(x, Reals)
+        known, asked = self._kernel.landmarks, self._kernel.normal_scores(np.asarray(x.values, dtype=np.float64))
+        shown = np.isin(row_digests(Reals(asked)), row_digests(Reals(known)))
+        return int(shown.sum()), min(len(codes), len(known))
 
     @property
     def landmarks_(self) -> np.ndarray:

@@ -39,6 +39,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
+from deciban import ops
 from deciban.data import frames
 from deciban.data.blocks import Codes, Reals
 from deciban.data.frames import Column
@@ -338,8 +339,11 @@ class ColumnCode:
 
 
 def _average(values: np.ndarray, w: np.ndarray | None) -> Any:
-    """The weighted mean over rows; the plain one where no row has a weight."""
-    return np.average(values, axis=0, weights=None if w is None or not w.any() else w)
+    """The weighted mean over rows, the same bits for any order of them; the plain one where no row has a weight."""
+    given = None if w is None or not w.any() else w
+    rows = values.reshape(len(values), -1)
+    found = ops.moments(Reals(rows), np.zeros(len(rows), dtype=np.int32), given, 1)
+    return found.mean[0].reshape(values.shape[1:]) if found.finite() else np.average(values, axis=0, weights=given)
 
 
 @dataclass(frozen=True)
