@@ -37,6 +37,7 @@ def test_the_order_of_rows_makes_no_difference():
     order = RNG.permutation(len(X))
     one, other = KernelLogisticRegression().fit(X, Y), KernelLogisticRegression().fit(X[order], Y[order])
     assert np.array_equal(one.predict_proba(X), other.predict_proba(X))
+    assert np.array_equal(one.explain(X).decibans, other.explain(X).decibans)
 
 
 def test_a_weight_is_the_same_as_copies():
@@ -169,6 +170,12 @@ def test_a_model_file_says_that_it_holds_training_rows(tmp_path):
     assert deciban.model_info(tmp_path / "model")["rows_kept"] == 20
     with pytest.raises(ModelFileError, match="without them"):
         deciban.save(model, tmp_path / "other", rows=False)
+
+
+def test_training_rows_are_no_calibration_rows_though_some_are_equal():
+    twice, labels = np.vstack([X, X[:5]]), np.append(Y, Y[:5])
+    with pytest.raises(DataError, match="those that the model learned"):
+        fast().fit(twice, labels).predict_set(X[:1], calibration=(twice, labels))
 
 
 def test_top_evidence_of_coded_columns():

@@ -185,9 +185,10 @@ class KernelLogisticRegression(Discriminative):
             self.landmarks,
             self.max_iter,
         )
+        means = ops.moments(Reals(x), np.zeros(len(x), dtype=np.int32), table.w, 1).mean[0]
         with self._unchanged_on_failure():
             self._set_columns(rows)
-            self._kernel, self.class_count_, self._means = found.scores, count, (w / w.sum()) @ x
+            self._kernel, self.class_count_, self._means = found.scores, count, means
             self.C_, self.bandwidth_, self.n_iter_ = found.C, found.bandwidth, found.n_iter
             self.held_out_ = found.held_out
         if not found.converged:
@@ -238,12 +239,12 @@ class KernelLogisticRegression(Discriminative):
         return {"C": self.C_, "bandwidth": self.bandwidth_} if self.held_out_ else {}
 
     def _count_learned(self, rows: RawArrays, codes: np.ndarray) -> tuple[int, int]:
-        """By landmarks, which are training rows without their classes."""
+        """By landmarks, which are distinct training rows without their classes."""
         x = self._reader().read(rows.X)
         assert isinstance(x, Reals)
-        known, asked = self._kernel.landmarks, self._kernel.normal_scores(np.asarray(x.values, dtype=np.float64))
-        shown = np.isin(row_digests(Reals(asked)), row_digests(Reals(known)))
-        return int(shown.sum()), min(len(codes), len(known))
+        asked = self._kernel.normal_scores(np.asarray(x.values, dtype=np.float64))
+        known, distinct = row_digests(Reals(self._kernel.landmarks)), np.unique(row_digests(Reals(asked)))
+        return int(np.isin(distinct, known).sum()), min(len(distinct), len(known))
 
     @property
     def landmarks_(self) -> np.ndarray:
