@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from weakref import ref
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -235,6 +238,18 @@ def test_chunks_of_rows_answer_like_all_rows(settings_):
     t = family.tally(table.x, table.y, None, 3)
     parts = [family.leave_one_out(t, part.x, part.y, part.w) for part in table.chunks(300)]
     np.testing.assert_allclose(np.concatenate(parts), family.leave_one_out(t, table.x, table.y, None), rtol=1e-9)
+
+
+@every_family
+def test_what_leaves_rows_out_keeps_no_tally_in_memory(settings_):
+    table = real_table("wine", "none")
+    family = family_of(settings_, 3)
+    t = family.tally(table.x, table.y, None, 3)
+    family.leave_one_out(t, table.x, table.y, None)
+    known = ref(t)
+    del t
+    gc.collect()
+    assert known() is None
 
 
 @every_family

@@ -341,7 +341,9 @@ class Separate:
 class Shared:
     """One covariance for all classes, shrunk: that of all rows about the means of their classes, or Σ_c mix[c] Σ_c."""
 
-    t: Scatter
+    mean: np.ndarray  # (k, d)
+    n: np.ndarray  # (k,)
+    scatter: np.ndarray  # (k, d, d), or (1, d, d) where pooled
     free: np.ndarray  # (k,), degrees of freedom
     mix: np.ndarray | None
     bound: float
@@ -350,33 +352,34 @@ class Shared:
 
     @classmethod
     def of(cls, t: Scatter, free: np.ndarray, shrinkage=0.0, mix=None, bound=0.0) -> Shared:
-        return cls(t, free, mix, bound, cls._stack(t, free, mix, shrinkage))
+        return cls(t.mean, t.n, t.scatter, free, mix, bound, cls._stack(t.scatter, free, mix, shrinkage))
 
     @classmethod
     def around(cls, t: Scatter, scatter: np.ndarray) -> Shared:
         """Of a pooled scatter (d, d) that is more than that of the rows; the difference stays as rows are left out."""
-        return cls(t, t.n, None, 0.0, DowndateBatch.of(scatter[None], t.n.sum(keepdims=True), 0.0))
+        stack = DowndateBatch.of(scatter[None], t.n.sum(keepdims=True), 0.0)
+        return cls(t.mean, t.n, t.scatter, t.n, None, 0.0, stack)
 
     @staticmethod
-    def _stack(t: Scatter, free: np.ndarray, mix: np.ndarray | None, shrinkage: float) -> DowndateBatch:
+    def _stack(scatter: np.ndarray, free: np.ndarray, mix: np.ndarray | None, shrinkage: float) -> DowndateBatch:
         if mix is None:
             whole = np.maximum(free.sum(keepdims=True), 1e-300)
-            return DowndateBatch.of(t.scatter.sum(axis=0)[None], whole, shrinkage)
-        return DowndateBatch.of(np.tensordot(mix / np.maximum(free, 1e-300), t.scatter, 1)[None], np.ones(1), shrinkage)
+            return DowndateBatch.of(scatter.sum(axis=0)[None], whole, shrinkage)
+        return DowndateBatch.of(np.tensordot(mix / np.maximum(free, 1e-300), scatter, 1)[None], np.ones(1), shrinkage)
 
     def scores(self, x: Reals, y: np.ndarray, w: np.ndarray | None, span: Span | None = None) -> np.ndarray:
         """Log densities (n, k) up to a term that all classes share, of each row without itself."""
-        few = self.mix is not None and bool(((self.free <= 0) & (self.t.n > 0)).any())
+        few = self.mix is not None and bool(((self.free <= 0) & (self.n > 0)).any())
         if few or not self.stack.least[0] > max(self.bound, SAFE):
-            return np.full((x.n, self.t.k), np.nan)
-        held = None if span is None else Held.of(span, float(self.stack.whole[0]), self.t.mean, self.stack.lower[0])
+            return np.full((x.n, len(self.n)), np.nan)
+        held = None if span is None else Held.of(span, float(self.stack.whole[0]), self.mean, self.stack.lower[0])
         if self.mix is None and self.stack.share is None:
             return self._plain(x, y, w, held)
-        out = np.full((x.n, self.t.k), np.nan)
-        for rows in by_class(x, y, w, self.t.n):
+        out = np.full((x.n, len(self.n)), np.nan)
+        for rows in by_class(x, y, w, self.n):
             for part in [rows] if self.mix is None else alike(rows):
                 stack, h, lost = self._without(part)
-                left = stack.without(part, self.t.mean[part.a], self.t.mean[None], h, lost)
+                left = stack.without(part, self.mean[part.a], self.mean[None], h, lost)
                 norms = left.norms[0]
                 norms[part.a] *= (part.n / part.left) ** 2
                 norms *= -0.5
@@ -389,10 +392,10 @@ class Shared:
 
     def _plain(self, x: Reals, y: np.ndarray, w: np.ndarray | None, held: Held | None) -> np.ndarray:
         """The scores under the covariance of all rows, not shrunk: rows of all classes at once."""
-        rows = RowsOut.of_all(x, y, w, self.t.n)
+        rows = RowsOut.of_all(x, y, w, self.n)
         own, whole = rows.w, self.stack.whole[0]
         norms, lever = leave_one_out.loo_shared(
-            rows.x, y, self.t.mean, self.stack.lower[0], rows.pull / whole, whole / (whole - own)
+            rows.x, y, self.mean, self.stack.lower[0], rows.pull / whole, whole / (whole - own)
         )
         norms[np.arange(x.n), y] *= (rows.n / rows.left) ** 2
         norms *= -0.5
@@ -406,18 +409,18 @@ class Shared:
         self, x: np.ndarray, rows: Reals, y: np.ndarray, w: np.ndarray | None, span: Span | None = None
     ) -> np.ndarray:
         """The same of other points x (q, d) without each of the rows, (q, rows, k)."""
-        q, k = len(x), self.t.k
+        q, k = len(x), len(self.n)
         out = np.full((q, rows.n, k), np.nan)
-        few = self.mix is not None and bool(((self.free <= 0) & (self.t.n > 0)).any())
+        few = self.mix is not None and bool(((self.free <= 0) & (self.n > 0)).any())
         if few or not self.stack.least[0] > max(self.bound, SAFE):
             return out
-        held = None if span is None else Held.of(span, float(self.stack.whole[0]), self.t.mean, self.stack.lower[0])
-        apart = (x[:, None] - self.t.mean).reshape(1, q * k, -1)
-        for every in by_class(rows, y, w, self.t.n):
+        held = None if span is None else Held.of(span, float(self.stack.whole[0]), self.mean, self.stack.lower[0])
+        apart = (x[:, None] - self.mean).reshape(1, q * k, -1)
+        for every in by_class(rows, y, w, self.n):
             for part in [every] if self.mix is None else alike(every):
                 stack, h, lost = self._without(part)
                 own = np.tile(np.arange(k) == part.a, q)[None]
-                left = stack.norms_without(part, self.t.mean[part.a], apart, own, h, lost)
+                left = stack.norms_without(part, self.mean[part.a], apart, own, h, lost)
                 sure = left.sure(self.bound) & (part.w < self.free[part.a])
                 if held is not None:
                     sure &= held.stays(part, left.lever)
@@ -433,7 +436,7 @@ class Shared:
         if key not in self.known:  # what stays of the class weighs more: Σ_a is its scatter over a smaller n
             free = self.free.copy()
             free[rows.a] -= rows.w[0]
-            self.known[key] = self._stack(self.t, free, self.mix, self.stack.shrinkage)
+            self.known[key] = self._stack(self.scatter, free, self.mix, self.stack.shrinkage)
         return self.known[key], np.full((1, 1), self.mix[rows.a] / (self.free[rows.a] - rows.w[0])), np.zeros((1, 1))
 
 
