@@ -17,8 +17,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import deciban
 from deciban import BayesNet, plots
 from deciban.errors import DataError, ModelFileError, NotAdditiveError
+from deciban.estimation.left_out import LeftOut
 from deciban.networks import network
 from deciban.networks.graph import CLASS
+from deciban.networks.tables import left_out, log_shares_without
 from deciban.plots import networks
 from deciban.plots.networks import place
 
@@ -414,3 +416,22 @@ def test_the_example_runs(tmp_path, capsys):
     path = module.main(str(tmp_path))
     assert path.stat().st_size > 5000
     assert "P(lung | " in capsys.readouterr().out
+
+
+def test_a_row_is_left_out_of_tables_with_many_parents():
+    """24 parents: as many numbers as they have combinations would not fit into memory."""
+    rng = np.random.default_rng(0)
+    rows, parents, y = rng.integers(-1, 2, 60), rng.integers(-1, 1, (24, 60)), rng.integers(0, 3, 60).astype(np.int32)
+    parents[:, :30] = 0  # their only level
+    tables = [np.array([40.0, 30.0]), *(rng.integers(40, 50, (3, *[1] * many, 2)) * 1.0 for many in range(25))]
+    strengths, given = rng.random(24), [0] * 24
+    out = LeftOut.of(None, y, None, None)
+    found = np.exp(log_shares_without(tables, 0.5, (2.0, *strengths), 1, given, rows, parents, out))
+    whole = (rows == 1) & (parents == 0).all(axis=0)  # whose cells are the cell and its conditions
+    at = np.flatnonzero(whole)
+    want = left_out(tables, 0.5, (2.0, *strengths), rows[at], [np.zeros(len(at), dtype=int)] * 24, y[at], None)
+    np.testing.assert_allclose(found[at], want, rtol=1e-12)
+    plain = log_shares_without(
+        tables, 0.5, (2.0, *strengths), 1, given, rows, parents, LeftOut.of(None, y, np.ones(len(y)), None)
+    )
+    np.testing.assert_allclose(found, np.exp(plain), rtol=1e-12)

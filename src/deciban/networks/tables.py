@@ -266,9 +266,9 @@ def log_shares_without(
         found.append((found[-1][0] & alike, found[-1][1] & alike))
     if out.row_part is not None or out.w is not None:
         return _log_shares_without(tables, alpha, strengths, cell, given, found, out)
-    kind = out.y.astype(np.int64)  # rows of weight 1 that are in the same counts are alike
-    for here, seen in found:
-        kind = 4 * kind + here + 2 * seen
+    # rows of weight 1 are in the same counts if class, cell and the number of first conditions that agree are the same
+    kind = out.y.astype(np.int64) * len(found) + sum(seen.astype(np.int64) for _, seen in found[1:])
+    kind = 3 * kind + found[0][0] + found[0][1]
     first = np.zeros(kind.max(initial=-1) + 1, dtype=np.intp)
     first[kind] = np.arange(len(kind))
     kinds = np.flatnonzero(np.bincount(kind))
