@@ -174,6 +174,14 @@ def test_cells_and_weights_that_are_none_are_reported(bad):
     assert t.n.tolist() == [199.0 if np.isnan(bad) else 200.0]
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_rows_of_weight_zero_may_hold_anything(bad):
+    cells, y, w = np.arange(12.0).reshape(4, 3), np.zeros(4, dtype=np.int32), np.array([1.0, 0.0, 2.5, 1.0])
+    cells[1, 2] = bad
+    (got,) = both(lambda: (ops.exact_products(Reals(cells), y, w, 1),))
+    assert got == ops.exact_products(Reals(cells[w > 0]), y[w > 0], w[w > 0], 1)
+
+
 @needs_control_register
 @pytest.mark.parametrize("bits", [0x8040, 0x2000, 0x4000, 0x6000])  # subnormal numbers are 0, directions
 @every_build

@@ -133,7 +133,7 @@ def exact_products(x: Reals, y, w, k: int) -> ExactSums:
     finite, no sum is."""
     v, w = _values(x, None), _weights(y, w)
     some = np.isfinite(v).all(axis=1) & np.isfinite(w)
-    finite, some = bool(some.all()), some & (w != 0)
+    finite, some = bool((some | (w == 0)).all()), some & (w != 0)
     i, j = np.triu_indices(x.d)
     out = ExactSums.zeros(k, len(i))
     for rows in np.array_split(np.flatnonzero(some), 1 + x.n * len(i) // _TERMS):
