@@ -174,9 +174,7 @@ def is_stored_as(value: Any, name: str) -> bool:
 
 def keeps_rows(value: Any) -> bool:
     """Whether training rows can be read from it: it has `rows_kept` and `without_rows`."""
-    return any(
-        is_stored_as(value, name) for name in ("RowScatter", "DistinctRows", "KeptTexts", "RowSample", "KernelScores")
-    )
+    return any(is_stored_as(value, name) for name in ROW_KEEPERS)
 
 
 def is_training_rows(value: Any) -> bool:
