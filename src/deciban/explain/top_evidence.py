@@ -190,10 +190,10 @@ def _typical(model: Any) -> list[list]:
 
 
 def _with_densities(model: Any) -> Any:
-    """The model; of a mix of which some models have no densities of rows, the first one that has."""
+    """The model; of a mix, its first model that has densities of rows."""
     members = model._members() if model._has_members else []
     drawing = [member.model for member in members if member.draws_rows]
-    return drawing[0] if 0 < len(drawing) < len(members) else model
+    return _with_densities(drawing[0]) if drawing else model
 
 
 def _some(values: np.ndarray) -> list:
