@@ -195,7 +195,8 @@ def test_files_without_rows_hold_words_instead_of_texts(settings):
     assert again.sample(5)[0].letter.isna().all()
     assert deciban.top_evidence(again)["yes"]
     changes = (lambda: again.partial_fit(X[:9], y[:9]), lambda: again.forget(X[:9], y[:9]), lambda: again + again)
-    for change in (*changes, lambda: again.leave_one_out(X, y)):
+    errors = (lambda: again.explain(X[:1], error="model"), lambda: again.predict_interval(X[:1]))
+    for change in (*changes, *errors, lambda: again.leave_one_out(X, y)):
         with pytest.raises((NotAdditiveError, DataError), match="row"):
             change()
 

@@ -70,6 +70,11 @@ def errors_of(
             f"the parameters of this {state.spec.name} were given: they have no standard errors\n\n"
             "hint: `fit` learns from rows"
         )
+    if state.known.texts:
+        raise DataError(
+            f"this {state.spec.name} was saved without the texts of its training rows, which standard errors need\n\n"
+            "hint: save it with rows=True"
+        )
     if isinstance(posterior, AveragedPosterior) and posterior.gaps_in(x):
         raise DataError(
             "missing='average' averages posteriors over missing levels, which has no standard error\n\n"
