@@ -508,9 +508,9 @@ def test_a_mix_with_logistic_regression_draws_no_rows_but_has_evidence_of_single
 @pytest.mark.parametrize("other", [LinearDiscriminantAnalysis(), LogisticRegression()], ids=repr)
 def test_a_mix_has_evidence_of_single_values_whichever_members_draw_rows(other):
     X = np.random.default_rng(0).normal(size=(100, 2)) + np.arange(100)[:, None] % 2
-    draws = deciban.Gibbs([GaussianNB(), LinearDiscriminantAnalysis()])
+    draws = deciban.Gibbs([GaussianNB(), LinearDiscriminantAnalysis()], weights="loo")
     for members in ([GaussianNB(), other], [other, draws]):
-        found = deciban.top_evidence(deciban.Gibbs(members).fit(X, np.arange(100) % 2))
+        found = deciban.top_evidence(deciban.Gibbs(members, weights="loo").fit(X, np.arange(100) % 2))
         assert {one.column for one in found[1]} == {"x0", "x1"}
 
 
