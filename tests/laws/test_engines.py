@@ -196,3 +196,21 @@ def test_first_failure_in_order_is_the_one_that_is_raised(n):
 
     with deciban.threads(n), pytest.raises(KeyError, match="3"):
         threads.total(range(10), f)
+
+
+def test_threads_that_limit_blas_at_the_same_time_set_its_number_back():
+    libraries = threads._blas_libraries()
+    before = [library.get_num_threads() for library in libraries]
+    for library in libraries:
+        library.set_num_threads(2)
+    first, second = threads.one_blas_thread(), threads.one_blas_thread()
+    try:
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert {library.get_num_threads() for library in libraries} <= {1}
+        second.__exit__(None, None, None)
+        assert {library.get_num_threads() for library in libraries} <= {2}
+    finally:
+        for library, count in zip(libraries, before, strict=True):
+            library.set_num_threads(count)

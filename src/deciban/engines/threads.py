@@ -17,7 +17,7 @@ from functools import cache, reduce
 from itertools import chain, count, islice
 from numbers import Integral
 from operator import add
-from threading import Condition
+from threading import Condition, Lock
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -28,6 +28,9 @@ AHEAD = 2  # chunks per thread that may be processed ahead of the next result
 _pool: ThreadPoolExecutor | None = None
 _owner = 0  # the process that made the pool: a fork must make its own
 _limits: list[tuple[object, int | None]] = []  # of the contexts that are open: who opened it, and its number
+_blas_lock = Lock()
+_blas_users = 0  # how many of our threads are in `one_blas_thread`
+_blas_before: list[tuple[Any, int]] = []  # each library of BLAS, and how many threads it had before
 
 
 def workers() -> int:
@@ -199,12 +202,20 @@ def _blas_libraries() -> list[Any]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Context manager: BLAS uses one thread, so that its threads and ours do not compete."""
-    before = [(library, library.get_num_threads()) for library in _blas_libraries()]
-    for library, _ in before:
-        library.set_num_threads(1)
+    """Context manager: BLAS uses one thread, so that its threads and ours do not compete. The number of threads belongs
+    to the process: where several of our threads are in the context, the last one to leave it sets the number back."""
+    global _blas_users
+    with _blas_lock:
+        if _blas_users == 0:
+            _blas_before[:] = [(library, library.get_num_threads()) for library in _blas_libraries()]
+            for library, _ in _blas_before:
+                library.set_num_threads(1)
+        _blas_users += 1
     try:
         yield
     finally:
-        for library, count in before:
-            library.set_num_threads(count)
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                for library, count in _blas_before:
+                    library.set_num_threads(count)
