@@ -1,6 +1,7 @@
 """Gaussians with full covariance: log p(x | c) = log N(x; mean_c, Σ_c).
 
-Tally: `Scatter` (`RowScatter` while rows are fewer than columns: d × d is never formed). Estimate (Friedman 1989):
+Tally: `Scatter`, of products without rounding if `exact`; else `RowScatter` while rows are fewer than columns: d × d is
+never formed. Estimate (Friedman 1989):
 S_c(blend) = ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk towards the scaled identity (or, with
 "auto", by Ledoit–Wolf), then (1 − ridge) Σ + ridge · I; a singular covariance gets a lower bound for its variances.
 With `fallback`, all covariances are blended by that much, where one of them is singular.

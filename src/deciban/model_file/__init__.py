@@ -92,11 +92,11 @@ def save(
     rows : bool
         Whether training rows may be in the file. Most models keep statistics alone. Models with a setting that is
         fitted to held-out rows keep a sample of them (False: the model predicts as before, but cannot be updated).
-        Discriminants keep the rows themselves while those are fewer than the columns (False: their scatter matrices are
-        stored); a `TextClassifier` keeps bags of words where it chooses settings or trains weights, and `MixedNB` the
-        texts of columns of free text (False: their words; else as for a sample); `BayesNet` and `KDependenceBayes` keep
-        distinct rows (False: refused). `model_info` has their number as `rows_kept`. Names of columns, levels, words
-        and classes are in every file.
+        Discriminants without `exact=True` keep the rows themselves while those are fewer than the columns (False: their
+        scatter matrices are stored); a `TextClassifier` keeps bags of words where it chooses settings or trains
+        weights, and `MixedNB` the texts of columns of free text (False: their words; else as for a sample); `BayesNet`
+        and `KDependenceBayes` keep distinct rows (False: refused). `model_info` has their number as `rows_kept`. Names
+        of columns, levels, words and classes are in every file.
 
     Raises
     ------

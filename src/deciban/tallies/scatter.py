@@ -1,4 +1,5 @@
-"""Mean and scatter matrix by class: dense, or as the rows themselves while those are fewer than the columns.
+"""Mean and scatter matrix by class: about the mean, as products without rounding, or as the rows themselves while those
+are fewer than the columns.
 
 A Scatter with the mixed fourth moments that Ledoit–Wolf shrinkage asks for, so that it too can be updated.
 
