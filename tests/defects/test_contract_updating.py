@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from deciban import (
     AODE,
@@ -13,6 +14,7 @@ from deciban import (
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
+    FisherDiscriminant,
     GaussianNB,
     KDependenceBayes,
     LinearDiscriminantAnalysis,
@@ -20,11 +22,12 @@ from deciban import (
     MultinomialNB,
     PoissonNB,
     QuadraticDiscriminantAnalysis,
+    RegularizedDiscriminantAnalysis,
     TextClassifier,
     TreeAugmentedNB,
 )
 from deciban.cli import main
-from deciban.errors import DataError
+from deciban.errors import DataError, NotAdditiveError
 
 OURS = [
     MixedNB,
@@ -141,3 +144,29 @@ def test_task_76_threads_that_update_one_model_lose_no_row(make):
     finally:
         sys.setswitchinterval(interval)
     assert model.class_count_.sum() == 60 + 8 * 25
+
+
+@pytest.mark.parametrize("n", [40, 5])  # rows of which sums are kept, or the rows themselves
+@pytest.mark.parametrize(
+    ("model", "changed"),
+    [
+        (RegularizedDiscriminantAnalysis(blend=0.5), {"blend": 1.0}),
+        (RegularizedDiscriminantAnalysis(blend=1.0), {"blend": 0.5}),
+        (RegularizedDiscriminantAnalysis(blend=0.5, exact=True), {"blend": 1.0}),
+        (LinearDiscriminantAnalysis(estimate="bayes"), {"estimate": "plugin", "priors": [0.2, 0.8]}),
+        (LinearDiscriminantAnalysis(solver="eigen"), {"shrinkage": "auto"}),
+        (LinearDiscriminantAnalysis(exact=True), {"exact": False}),
+        (FisherDiscriminant(), {"exact": True}),
+    ],
+)
+def test_settings_that_need_other_sums_of_rows_are_refused_in_updates(model, changed, n):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 7)), np.arange(n) % 2
+    model = clone(model).fit(X, y)
+    before = model.predict_proba(X)
+    model.set_params(**changed)
+    for update in (model.partial_fit, model.forget):
+        with pytest.raises(NotAdditiveError, match="other sums"):
+            update(X[-1:], y[-1:])
+    assert np.array_equal(model.predict_proba(X), before)
+    assert np.isfinite(model.fit(X, y).partial_fit(X[:1], y[:1]).predict_proba(X)).all()

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from deciban.errors import NotAdditiveError
 from deciban.tallies.basic import Tally, divide, doubles, mean_slack, negligible
 from deciban.tallies.exact_tables import (
     ExactTable,
@@ -45,6 +46,17 @@ def negative_squares(scatter: np.ndarray) -> np.ndarray:
     squares = np.diagonal(scatter, axis1=1, axis2=2)
     reach = np.abs(scatter).max(axis=(1, 2), initial=0.0)
     return np.asarray((squares < -1e-9 * reach[:, None]).any(axis=1))
+
+
+def same_kind(a: Any, b: Any) -> Any:
+    """b, dense, for a sum with a: settings that were changed after a fit may ask for other sums than the model has."""
+    b = b.dense()
+    if type(b) is not type(a) or b.pooled != a.pooled:
+        raise NotAdditiveError(
+            "settings that were changed after `fit` need other sums of these rows than the model has\n\n"
+            "hint: set them back, or fit again on all rows"
+        )
+    return b
 
 
 def settled(scatter: np.ndarray, before: np.ndarray, slack: np.ndarray | float = 0.0) -> np.ndarray:
@@ -111,13 +123,13 @@ class Quartic(Tally):
         return p11, p21, p22
 
     def __add__(self, other) -> Quartic:
-        other = other.dense()
+        other = same_kind(self, other)
         weight = plus(self.weight, other.weight)
         mean = self.mean + (other.mean - self.mean) * divide(other.n, as_doubles(weight))[:, None]
         return Quartic(weight, mean, *(a + b for a, b in zip(self.about(mean), other.about(mean), strict=True)))
 
     def __sub__(self, other) -> Quartic:
-        other = other.dense()
+        other = same_kind(self, other)
         weight = minus(self.weight, other.weight)
         n = as_doubles(weight)
         mean = self.mean + (self.mean - other.mean) * divide(other.n, n)[:, None]
@@ -218,8 +230,10 @@ class ExactScatter(Scatter):
         return super().short() | left.any(axis=1) | (squares < 0).any(axis=1)
 
     def _each(self, operation: Callable[..., ExactTable], *others: Any) -> ExactScatter:
+        every = (self, *(same_kind(self, other) for other in others))
+
         def of(name: str) -> ExactTable:
-            return operation(*(getattr(t, name) for t in (self, *others)))
+            return operation(*(getattr(t, name) for t in every))
 
         return ExactScatter(of("weight"), of("sums"), of("products"), self.pooled)
 
@@ -275,7 +289,7 @@ class CentredScatter(Scatter):
             return super().finite() and are_finite(self.mean * self.mean)
 
     def __add__(self, other: Any) -> CentredScatter:
-        other = other.dense()
+        other = same_kind(self, other)
         weight = plus(self.weight, other.weight)
         scale = self.n * divide(other.n, as_doubles(weight))
         between = _outer(scale, other._from(self), self.pooled)
@@ -283,7 +297,7 @@ class CentredScatter(Scatter):
         return CentredScatter(weight, plus(self.sums, other.sums), *scatter, self.pooled)
 
     def __sub__(self, other: Any) -> CentredScatter:
-        other = other.dense()
+        other = same_kind(self, other)
         nothing = np.zeros_like(self.scatter)
         left = CentredScatter(
             minus(self.weight, other.weight), minus(self.sums, other.sums), nothing, nothing, self.pooled
@@ -430,7 +444,8 @@ class RowScatter(Tally):
         return replace(self, rows=self.rows[first[keep]], y=self.y[first[keep]], w=w[keep])
 
     def _fits(self, other: Any) -> bool:
-        return isinstance(other, RowScatter) and len(self.rows) + len(other.rows) < self.rows.shape[1]
+        same = isinstance(other, RowScatter) and (other.pooled, other.fourth) == (self.pooled, self.fourth)
+        return same and len(self.rows) + len(other.rows) < self.rows.shape[1]
 
     def __add__(self, other: Any) -> Any:
         if self._fits(other):
