@@ -1049,18 +1049,24 @@ class Member:
         are the rows without group g."""
         logs, own = np.empty(len(held.row)), held.codes(classes)
         for group, part in enumerate(parts):
-            at, found = self.predict_group(held, group, part, classes)
+            at, found, _ = self.predict_group(held, group, part, classes)
             logs[at] = found[np.arange(len(at)), own[at]]
         return logs, held.description
 
     def predict_group(
         self, held: HeldOut, group: int, part: RawRows, classes: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(the places of the rows of a group, their log probabilities (p, k)) by a model of `part`, the other rows."""
+    ) -> tuple[np.ndarray, np.ndarray, Self]:
+        """(the places of the rows of a group, their log probabilities (p, k), the member that predicts them: it was
+        fitted to `part`, the other rows)"""
         at = np.flatnonzero(held.group == group)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about all rows were given before
-            return at, self.learn(part).log_proba(rows_at(held.sample.X, held.row[at]), classes)
+            fitted = self.learn(part)
+            return at, fitted.log_proba(rows_at(held.sample.X, held.row[at]), classes), fitted
+
+    def with_choices_of(self, fitted: Self) -> Self:
+        """The same with the numbers that a fit of it chose by held-out rows, as settings."""
+        return self
 
     def has(self, method: str) -> bool:
         """Whether the model has a method, with its settings."""
@@ -1125,6 +1131,15 @@ class OwnMember(Member):
             model._validate_params()
             model._learn_on(rows.job)
         return replace(self, model=model)
+
+    def with_choices_of(self, fitted: Self) -> Self:
+        settings = self.model.get_params(deep=False)
+        chosen = {
+            name: value
+            for name, value in fitted.model._chosen_settings().items()
+            if isinstance(settings.get(name), str) and isinstance(value, Real)
+        }
+        return replace(self, model=clone(self.model).set_params(**chosen)) if chosen else self
 
     def log_proba(self, X: Any, classes: np.ndarray, priors: Any = None, counts: np.ndarray | None = None) -> Any:
         model = self.model

@@ -178,14 +178,15 @@ class KernelLogisticRegression(Discriminative):
                 f"the rows are of one class, {rows.classes[count > 0].tolist()}\n\n"
                 "hint: a model of one class has nothing to learn"
             )
-        found: KernelFit = learn_kernel(
-            distinct_rows(x, table.y, w, k),
-            BANDWIDTHS if self.bandwidth == "auto" else (float(self.bandwidth),),
-            STRENGTHS if self.C == "auto" else (float(self.C),),
-            self.landmarks,
-            self.max_iter,
-        )
-        means = ops.moments(Reals(x), np.zeros(len(x), dtype=np.int32), table.w, 1).mean[0]
+        with threads.one_blas_thread():
+            found: KernelFit = learn_kernel(
+                distinct_rows(x, table.y, w, k),
+                BANDWIDTHS if self.bandwidth == "auto" else (float(self.bandwidth),),
+                STRENGTHS if self.C == "auto" else (float(self.C),),
+                self.landmarks,
+                self.max_iter,
+            )
+            means = ops.moments(Reals(x), np.zeros(len(x), dtype=np.int32), table.w, 1).mean[0]
         with self._unchanged_on_failure():
             self._set_columns(rows)
             self._kernel, self.class_count_, self._means = found.scores, count, means

@@ -994,6 +994,9 @@ class LogisticRegression(Discriminative):
         """The settings; if C is to be chosen, with that of the last fit, or 1."""
         return settings if settings.candidates is None else settings.with_strength(self.__dict__.get("C_", 1.0))
 
+    def _chosen_settings(self) -> dict[str, Any]:
+        return {"C": self.C_} if self.C == "auto" else {}
+
     # inside: attributes
 
     def _set_coefficients(self, objective: PenalisedLoss, w: np.ndarray, n_iter: int, C: float) -> None:

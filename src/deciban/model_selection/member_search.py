@@ -9,6 +9,9 @@ cautious (Ranjan and Gneiting 2010).
     mean(class | x) = Σ_m w_m P_m(class | x)
     P(class | x) ∝ prior(class) · (mean(class | x) / prior(class))^temperature
 
+Numbers that a candidate chooses by held-out rows of its own (a penalty, a bandwidth, a shrinkage) are chosen in the
+first fold, hold in the other folds, and are chosen again on all rows: most of the time of such a fit is the choice.
+
 The mix is used unless a single candidate predicts held-out rows better than the mix, whose weights are then learned
 from other rows than it predicts, by more than one standard error of the difference. On fewer than 300 rows differences
 between candidates are mostly noise, and a choice by them would be worse than the mean: every candidate is in the mix.
@@ -200,6 +203,7 @@ class MemberSearch:
                 self._leave_out(member, self._too_slow(own))
                 continue
             out = np.full((len(held.row), len(self.rows.classes)), -np.inf)
+            model = member  # with what the first fold chooses
             try:
                 for group, part in enumerate(parts):
                     rest = (held.groups - group) * self._estimate(member, n) + self._estimate(member, self.sample.rows)
@@ -208,9 +212,10 @@ class MemberSearch:
                     fold = f", fold {group + 1} of {held.groups}" if held.groups > 1 else ""
                     self.report(f"{member.name}{some}{fold}", (number + group / held.groups) / len(members))
                     start = time.monotonic()
-                    at, found = member.predict_group(held, group, part, self.rows.classes)
+                    at, found, fitted = model.predict_group(held, group, part, self.rows.classes)
                     self._time(member, n, time.monotonic() - start)
                     out[at] = found
+                    model = model.with_choices_of(fitted)
             except InvalidParameterError:
                 raise
             except OutOfTime as why:

@@ -6,8 +6,8 @@
 
 Normal scores do not depend on the units of columns, nor on any increasing function of them, and no cell is far from all
 others. The landmarks are training rows (Nyström's approximation, Williams and Seeger 2001). In columns F = K(rows,
-landmarks) · K^(−½), rotated to the principal axes of the rows, |f|² is a sum of squares; coefficients times the root
-of their curvature converge in few steps of L-BFGS.
+landmarks) · K^(−½), in the coordinates of the eigenvectors of K, |f|² is a sum of squares and the curvature nearly
+diagonal; coefficients times its root converge in few steps of L-BFGS.
 
 The rate is 1 / (2 bandwidth² · mean |z − z'|²) over pairs of rows. Bandwidth and C are those of the least log loss of
 rows held out in folds, on a sample by content: for each bandwidth C grows until the loss does, and bandwidths are
@@ -39,6 +39,7 @@ from scipy.special import erf, logsumexp, ndtri, softmax
 from deciban import ops
 from deciban.data.blocks import Reals
 from deciban.data.sampling import stratified
+from deciban.engines import threads
 from deciban.errors import ModelFileError
 from deciban.rows.digests import row_digests, stirred
 
@@ -70,7 +71,7 @@ class KernelScores:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         z, out = self.normal_scores(x), np.empty((len(x), len(self.bias)))
-        for some in self._spans(len(x)):
+        for some in spans(len(x), len(self.landmarks)):
             bumps = kernel(z[some], self.landmarks, self.rate)
             out[some] = ops.affine(Reals(bumps), self.coef, self.bias, strict=True)
         return out
@@ -93,7 +94,7 @@ class KernelScores:
         k, d = len(base), len(start)
         spread = (away[:, None, :] * self.coef.T[:, :, None]).reshape(len(away), k * d)
         parts = np.empty((len(x), k, d))
-        for some in self._spans(len(x)):
+        for some in spans(len(x), len(self.landmarks)):
             step = z[some] - start  # (n, d)
             whole, moment = self._integrals(step, away)
             inner = (whole @ spread).reshape(len(step), k, d) + (moment @ self.coef.T)[:, :, None] * step[:, None, :]
@@ -129,10 +130,6 @@ class KernelScores:
         root, back = roots(self.landmarks, self.rate)
         return kernel(self.normal_scores(x), self.landmarks, self.rate) @ root, self.coef @ back
 
-    def _spans(self, n: int) -> list[slice]:
-        size = max(1, CELLS // len(self.landmarks))
-        return [slice(start, start + size) for start in range(0, n, size)]
-
     def is_consistent(self, k: int, d: int) -> bool:
         """Whether shapes and values are those of k classes and d columns."""
         arrays = (self.knots, self.normal, self.landmarks, self.coef, self.bias)
@@ -143,6 +140,12 @@ class KernelScores:
         fine = shapes and q != (0,) and m > 0 and self.coef.shape == (k, m) and self.bias.shape == (k,)
         sorted_ = fine and bool((np.diff(self.knots, axis=1) >= 0).all())
         return sorted_ and isinstance(self.rate, float) and 0 < self.rate < np.inf
+
+
+def spans(n: int, m: int) -> list[slice]:
+    """Parts of the rows of a matrix (n, m) that are computed at once."""
+    size = max(1, CELLS // m)
+    return [slice(start, start + size) for start in range(0, n, size)]
 
 
 def kernel(z: np.ndarray, landmarks: np.ndarray, rate: float) -> np.ndarray:
@@ -202,7 +205,8 @@ class KernelRows:
 def distinct_rows(x: np.ndarray, y: np.ndarray, w: np.ndarray, k: int) -> KernelRows:
     """Rows (n, d) with class codes and weights as distinct rows of positive weight, `MOST` of them."""
     digest = stirred(row_digests(Reals(x)) + stirred(y.astype(np.uint64) + np.uint64(1)))
-    there = np.flatnonzero(w > 0)
+    there = np.lexsort((w, digest))  # weights of equal rows are added in their own order
+    there = there[w[there] > 0]
     _, first, place = np.unique(digest[there], return_index=True, return_inverse=True)
     at = there[first]
     return KernelRows(x[at], y[at], np.bincount(place, w[there]), k).subset(MOST)
@@ -243,7 +247,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Rows in columns in which the norm of a score is that of its coefficients, and curvature is diagonal."""
+    """Rows in columns in which the norm of a score is that of its coefficients."""
 
     values: np.ndarray  # (n, r), centred
     to_landmarks: np.ndarray  # (m, r), from coefficients to those of landmarks
@@ -254,18 +258,22 @@ class Features:
     @classmethod
     def of(cls, z: np.ndarray, w: np.ndarray, landmarks: np.ndarray, rate: float) -> Features:
         root, _ = roots(landmarks, rate)
-        near, mass = kernel(z, landmarks, rate), float(w.sum())
-        centre = w @ near / mass
-        product = near.T @ (near * w[:, None]) - mass * np.outer(centre, centre)
-        curvature, axes = eigh(root.T @ product @ root)
-        root = root @ axes
-        return cls(near @ root - centre @ root, root, centre @ root, np.maximum(curvature, 0.0), mass)
+        values, mass = np.empty((len(z), root.shape[1])), float(w.sum())
+
+        def fill(some: slice) -> np.ndarray:
+            part = np.matmul(kernel(z[some], landmarks, rate), root, out=values[some])
+            return np.stack([w[some] @ part, w[some] @ (part * part)])
+
+        first, second = threads.total(spans(len(z), len(landmarks)), fill)
+        centre = first / mass
+        values -= centre
+        return cls(values, root, centre, np.maximum(second - centre * first, 0.0), mass)
 
     def fit(self, y: np.ndarray, w: np.ndarray, k: int, C: float, start: Fit | None, tol: float, max_iter: int) -> Fit:
         """The minimum for some of the rows: those whose weight is not 0."""
         there = np.flatnonzero(w > 0)
         values, y, w = self.values if len(there) == len(w) else self.values[there], y[there], w[there]
-        rows, mass = np.arange(len(y)), float(w.sum())
+        parts, mass = spans(*values.shape), float(w.sum())
         first = np.zeros((values.shape[1] + 1, k)) if start is None else start.theta
         proba = softmax(values @ first[:-1] + first[-1], axis=1)
         spread = max(float(w @ (proba * (1.0 - proba)).mean(axis=1)) / mass, FLAT)
@@ -274,14 +282,25 @@ class Features:
 
         def slope(flat: np.ndarray) -> tuple[float, np.ndarray]:
             theta = flat.reshape(-1, k) / scale
-            scores = values @ theta[:-1] + theta[-1]
-            logs = scores - logsumexp(scores, axis=1, keepdims=True)
-            rest = np.exp(logs)
-            rest[rows, y] -= 1.0
-            rest *= w[:, None]
-            value = 0.5 / C * float((theta[:-1] ** 2).sum()) - float(w @ logs[rows, y])
-            gradient = np.concatenate([values.T @ rest + theta[:-1] / C, rest.sum(axis=0)[None]])
-            return value, (gradient / scale).ravel()
+
+            def of_rows(some: slice) -> np.ndarray:
+                """The gradient by coefficients and biases, and the loss."""
+                scores = values[some] @ theta[:-1]
+                scores += theta[-1]
+                scores -= scores.max(axis=1, keepdims=True)
+                own = np.arange(len(scores)), y[some]
+                loss = -scores[own]
+                rest = np.exp(scores, out=scores)
+                sums = rest.sum(axis=1)
+                loss += np.log(sums)
+                rest *= (w[some] / sums)[:, None]
+                rest[own] -= w[some]
+                return np.concatenate([(values[some].T @ rest).ravel(), rest.sum(axis=0), [w[some] @ loss]])
+
+            found = threads.total(parts, of_rows)
+            gradient = found[:-1].reshape(-1, k)
+            gradient[:-1] += theta[:-1] / C
+            return float(found[-1]) + 0.5 / C * float((theta[:-1] ** 2).sum()), (gradient / scale).ravel()
 
         options = {"maxiter": max_iter, "ftol": tol, "gtol": 1e-9}
         found = minimize(slope, (first * scale).ravel(), jac=True, method="L-BFGS-B", options=options)
