@@ -192,6 +192,9 @@ def test_sums_beyond_the_largest_double_are_infinite_and_come_back():
         {"low": np.array([0]), "count": np.array([2]), "limbs": np.array([-5, -1])},
         {"low": np.array([0]), "count": np.array([2]), "limbs": np.array([0, 5])},
         {"low": np.array([1 << 40])},
+        {"low": np.array([1 << 10])},  # which no sum of doubles reaches: limbs in between would fill the memory
+        {"low": np.array([-(1 << 10)])},
+        {"low": np.array([-(1 << 63)])},
         {"count": np.array([-1])},
     ],
 )

@@ -211,7 +211,7 @@ def limbs_at(metadata: dict) -> list[list]:
     found = []
 
     def visit(node: object) -> None:
-        if isinstance(node, dict) and "exact" in node:
+        if isinstance(node, dict) and isinstance(node.get("exact"), list):  # else the setting
             found.append(node["exact"])
         for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
             visit(one)
@@ -243,11 +243,12 @@ LIMBS = {
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("model", [deciban.GaussianNB(), deciban.QuadraticDiscriminantAnalysis(exact=True)], ids=repr)
 @pytest.mark.parametrize("name", LIMBS)
-def test_forged_limbs_are_refused_or_are_sums(name, tmp_path):
+def test_forged_limbs_are_refused_or_are_sums(name, model, tmp_path):
     path = tmp_path / "m.deciban"
     rng = np.random.default_rng(0)
-    deciban.save(deciban.GaussianNB().fit(rng.normal(size=(20, 2)), np.arange(20) % 2), path)
+    deciban.save(model.fit(rng.normal(size=(20, 2)), np.arange(20) % 2), path)
     whole, many = path.read_bytes(), len(limbs_at(read_parts(path)[0]))
     assert many >= 2
     for which in range(many):

@@ -230,7 +230,7 @@ class ExactSums:
         blocks = -(-self.d // BLOCK)
         if len(self.low) != blocks or len(self.count) != blocks:
             return False
-        if (np.abs(self.low) > _FAR).any() or (self.count < 0).any() or (self.count > _FAR).any():
+        if not ((self.low >= -_FAR) & (self.low <= _FAR) & (self.count >= 0) & (self.count <= 2 * _FAR)).all():
             return False
         if int((self.count * self.k * _widths(self.d)).sum()) != len(self.limbs):
             return False
@@ -272,7 +272,7 @@ class ExactSums:
         return least, out
 
 
-_FAR = 1 << 20  # limbs; no sum of doubles comes near
+_FAR = 1 << 7  # limbs: sums of products of three doubles lie within 52 of the point
 
 
 def _widths(d: int) -> np.ndarray:
