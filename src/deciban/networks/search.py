@@ -20,12 +20,13 @@ missing cells depend on the level of another one is no parent of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
 from scipy.special import gammaln
 
+from deciban import ops
+from deciban.data.blocks import Codes
 from deciban.errors import DataError
 from deciban.estimation.missingness import dependent
 from deciban.networks.graph import Parents
@@ -83,29 +84,80 @@ def marginal(table: np.ndarray, cell: float) -> np.ndarray:
     return rows.reshape(len(table), -1).sum(axis=1) + cells.reshape(len(table), -1).sum(axis=1)
 
 
-@dataclass
 class _Scores:
-    """Scores of columns given parents, each found once."""
+    """Scores of columns given parents, each found once. The tables of one column with the same parents and one more are
+    counted together, whatever the one more is: so a search takes a pass over the rows for each change of parents."""
 
-    t: DistinctRows
-    prior: float
-    known: dict = field(default_factory=dict)
+    def __init__(self, t: DistinctRows, prior: float):
+        self.t, self.prior, self.size = t, prior, table_sizes(t)
+        self.codes, self.w = Codes(t.rows), None if (t.w == 1).all() else t.w
+        self.seen = [float(t.counts([j]).sum()) for j in range(t.d)]
+        self.known: dict[tuple[int, frozenset[int]], float] = {}
 
     def __call__(self, node: int, parents: frozenset[int]) -> float:
         key = node, parents
         if key not in self.known:
-            self.known[key] = self._score(node, tuple(sorted(parents)))
+            if parents:
+                self.with_one_more(node, parents - {max(parents)})
+            else:
+                self.known[key] = float(bdeu(counts(self.t, node, ()), self.prior).sum())
         return self.known[key]
 
-    def _score(self, node: int, parents: tuple[int, ...]) -> float:
-        size = table_sizes(self.t)
-        if self.t.k * prod(size[p] for p in (*parents, node)) > MOST:
-            return -np.inf
-        table = counts(self.t, node, parents)
-        score, seen = float(bdeu(table, self.prior).sum()), table.sum()
-        if not parents or seen <= 0:
-            return score if not parents else -np.inf
-        return score * float(counts(self.t, node, ()).sum() / seen)
+    def with_one_more(self, node: int, parents: frozenset[int]) -> np.ndarray:
+        """The score of the column given these parents and each column in turn; −inf for one of themselves."""
+        out = np.full(self.t.d, -np.inf)
+        self._score(node, tuple(sorted(parents)), out)
+        for a, one in enumerate(out.tolist()):
+            # the score that was found first stays, to the last bit: else a search could go round in circles
+            out[a] = -np.inf if a == node or a in parents else self.known.setdefault((node, parents | {a}), one)
+        return out
+
+    def _score(self, node: int, parents: tuple[int, ...], out: np.ndarray) -> None:
+        """The same, but for columns that make a table too large, into `out` (d,)."""
+        shape = [self.t.k, *(self.size[p] for p in parents), self.size[node]]
+        cells = prod(shape)
+        if cells > MOST:
+            return
+        place, here = self.t.places((*parents, node))
+        place = (place if here is None else np.where(here, place, cells)).astype(np.int32)  # missing: after the others
+        for columns in _runs(np.array(self.size) * cells, MOST):
+            codes = self.codes if len(columns) == self.t.d else Codes(self.t.rows[:, columns])
+            levels = np.array([self.size[j] for j in columns])
+            table = ops.crosstab(codes, place, self.w, cells + (here is not None), levels).table[:cells]
+            start, cell = np.cumsum(levels) - levels, self.prior / (cells // self.t.k * levels)
+            table = table.reshape(-1, shape[-1], table.shape[1])
+            rows = table.sum(axis=1)
+            score = _gained(table.reshape(-1, table.shape[2]), cell, levels)
+            score -= _gained(rows, cell * shape[-1], levels)
+            seen = np.add.reduceat(rows.sum(axis=0), start)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                out[columns] = np.where(seen > 0, score * (self.seen[node] / seen), -np.inf)
+
+
+def _gained(table: np.ndarray, cell: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Σ log Γ(n + cell) / Γ(cell) over the counts (…, sum of levels) of each column (d,)."""
+    column = np.repeat(np.arange(len(levels)), levels)
+    rows, at = np.nonzero(table)  # most cells of large tables have no row, and add nothing
+    own = column[at]
+    return np.bincount(own, gammaln(table[rows, at] + cell[own]) - gammaln(cell)[own], minlength=len(levels))
+
+
+def _runs(sizes: np.ndarray, most: int) -> list[list[int]]:
+    """Columns in runs whose sizes add up to at most so much; those that are larger by themselves are in none.
+
+    >>> _runs(np.array([2, 3, 9, 4, 1]), 5)
+    [[0, 1], [3, 4]]
+    """
+    out: list[list[int]] = []
+    left = 0
+    for j, size in enumerate(sizes.tolist()):
+        if size <= most:
+            if size > left:
+                out.append([])
+                left = most
+            out[-1].append(j)
+            left -= size
+    return out
 
 
 def search(t: DistinctRows, prior: float = 1.0, max_parents: int = 2) -> Parents:
@@ -123,6 +175,7 @@ class _Climb:
         self.score, self.parents, self.most, self.never = score, parents, most, never
         d = len(parents)
         self.gain = np.full((d, d), -np.inf)  # of edge a → b: adding it, or taking it away
+        self.edge, self.reach = np.zeros((2, d, d), dtype=bool)  # whether an edge, or several, lead from a to b
         if most > 0:
             for b in range(d):
                 self._look(b)
@@ -131,58 +184,48 @@ class _Climb:
         """What changing each edge to b gains."""
         own = self.parents[b]
         now = self.score(b, own)
-        for a in range(len(self.parents)):
-            if a != b:
-                barred = a not in own and (len(own) >= self.most or self.never[a, b])
-                self.gain[a, b] = -np.inf if barred else self.score(b, own ^ {a}) - now
+        self.gain[:, b] = -np.inf
+        if len(own) < self.most:
+            free = ~self.never[:, b]
+            self.gain[free, b] = self.score.with_one_more(b, own)[free] - now
+        for a in own:
+            self.gain[a, b] = self.score(b, own - {a}) - now
 
-    def _swapped(self, a: int, b: int) -> float:
-        """What an edge a → b gains that becomes b → a."""
-        if len(self.parents[a]) >= self.most:
-            return -np.inf
-        return self.gain[a, b] + self.gain[b, a]
-
-    def _reach(self) -> np.ndarray:
-        """[a, b]: whether edges lead from a to b."""
-        d = len(self.parents)
-        out = np.zeros((d, d), dtype=bool)
-        done: set[int] = set()
-
-        def up(b: int) -> None:
-            for a in self.parents[b]:
-                if a not in done:
-                    up(a)
-                out[:, b] |= out[:, a]
-                out[a, b] = True
-            done.add(b)
-
-        for b in range(d):
-            if b not in done:
-                up(b)
-        return out
+    def _change(self, b: int, own: frozenset[int]) -> None:
+        """Column b has these parents from now on."""
+        before, self.parents[b] = self.parents[b], own
+        self.edge[:, b] = False
+        self.edge[list(own), b] = True
+        if before <= own:
+            new = [[a, b] for a in own - before]
+        else:  # what an edge that is gone made reachable is found anew
+            self.reach[:] = False
+            new = np.argwhere(self.edge).tolist()
+        for start, end in new:
+            to_start, from_end = self.reach[:, start].copy(), self.reach[end].copy()
+            to_start[start] = from_end[end] = True
+            self.reach |= to_start[:, None] & from_end
 
     def step(self) -> bool:
         """Make the change that gains most; whether there was any."""
-        reach, edge = self._reach(), np.zeros(self.gain.shape, dtype=bool)
-        for b, own in enumerate(self.parents):
-            edge[list(own), b] = True
-        single = np.where(edge | ~reach.T, self.gain, -np.inf)  # a → b is no new edge where b leads to a
-        swaps = {}
-        for a, b in zip(*np.nonzero(edge), strict=True):
-            if not any(reach[a, other] for other in self.parents[b] if other != a):
-                swaps[int(a), int(b)] = self._swapped(int(a), int(b))
-        best = max(single.max(initial=-np.inf), max(swaps.values(), default=-np.inf))
+        single = np.where(self.edge | ~self.reach.T, self.gain, -np.inf)  # a → b is no new edge where b leads to a
+        tail, head = np.nonzero(self.edge)
+        around = (self.reach[tail] & self.edge[:, head].T).any(axis=1)  # whether it leads to another parent of the head
+        full = self.edge.sum(axis=0)[tail] >= self.most
+        swapped = np.where(around | full, -np.inf, self.gain[tail, head] + self.gain[head, tail])
+        best = max(single.max(initial=-np.inf), swapped.max(initial=-np.inf))
         least = 1e-9 * (1.0 + abs(best)) if np.isfinite(best) else 0.0
         if not best > least:
             return False
         if single.max() >= best - least:
             a, b = (int(i) for i in np.argwhere(single >= best - least)[0])
-            changed = [(b, self.parents[b] ^ {a})]
+            changed = {b: self.parents[b] ^ {a}}
         else:
-            a, b = next(pair for pair, gain in swaps.items() if gain >= best - least)
-            changed = [(b, self.parents[b] - {a}), (a, self.parents[a] | {b})]
-        for node, own in changed:
-            self.parents[node] = own
-        for node, _ in changed:
+            at = int(np.argmax(swapped >= best - least))
+            a, b = int(tail[at]), int(head[at])
+            changed = {b: self.parents[b] - {a}, a: self.parents[a] | {b}}
+        for node, own in changed.items():
+            self._change(node, own)
+        for node in changed:
             self._look(node)
         return True

@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -187,18 +188,29 @@ class DistinctRows(KeyedRows):
     def _columns(self) -> np.ndarray:
         return np.ascontiguousarray(self.rows.T)
 
+    def places(self, columns) -> tuple[np.ndarray, np.ndarray | None]:
+        """Where in the flat table of `counts` each row is counted, (m,), and which rows have all these cells, (m,);
+        None: all have."""
+        key, here = self.y.astype(np.int64), None
+        for j in columns:
+            key = key * self.levels[j] + self._columns[j]
+            if self._gaps[j]:
+                some = self._columns[j] >= 0
+                here = some if here is None else here & some
+        return key, here
+
     def counts(self, columns) -> np.ndarray:
         """How much weight each class × combination of levels has, (k, levels of the first column, of the second, …);
         rows that miss one of these cells count for nothing."""
         shape = (self.k, *(int(self.levels[j]) for j in columns))
-        key, here = self.y.astype(np.int64), None
-        for j in columns:
-            key = key * self.levels[j] + self._columns[j]
-            missing = self._columns[j] < 0
-            if missing.any():
-                here = ~missing if here is None else here & ~missing
+        key, here = self.places(columns)
         w = self.w if here is None else self.w[here]
-        return np.bincount(key if here is None else key[here], w, minlength=int(np.prod(shape))).reshape(shape)
+        return np.bincount(key if here is None else key[here], w, minlength=prod(shape)).reshape(shape)
+
+    @cached_property
+    def _gaps(self) -> np.ndarray:
+        """Whether some row lacks each column, (d,)."""
+        return np.asarray((self._columns < 0).any(axis=1))
 
     def crosstab(self) -> Crosstab:
         """The counts of each column by itself."""
