@@ -22,8 +22,8 @@ P(rain | wet = yes)
 
 `Left` has leave-one-out scores of rows with missing cells, and of rows that are the only ones with a level. Such a
 level is removed with its row: the column has one level less, the cell counts as missing, and its descendants are summed
-over the remaining levels. Only the parts of tables that a row needs are computed, for all rows with the same missing
-cells at once.
+over the remaining levels. Missing cells that no table has in common are summed over apart. Only the parts of tables
+that a sum needs are computed, for all rows where it is about the same cells at once.
 
 >>> import numpy as np
 >>> chain = [np.array([2.0, 1.0]), np.array([[2.0, 1.0]])]  # two rows with the first level, one with the second
@@ -355,37 +355,57 @@ class Left:
     def scores(self, rows: np.ndarray, y: np.ndarray, w: np.ndarray | None, lone: np.ndarray) -> np.ndarray:
         """log p(x | c), (n, k), of known codes (n, d), −1 = missing, each row taken out of the counts; `lone` (n, d)
         are the cells whose level leaves with the row."""
-        weight = np.ones(len(rows)) if w is None else w
+        weight, out = np.ones(len(rows)) if w is None else w, np.zeros((len(rows), self.k))
         state = np.where(lone, 2, (rows >= 0).astype(np.int8))
-        patterns, which = np.unique(state, axis=0, return_inverse=True)
-        out = np.zeros((len(rows), self.k))
-        for at, pattern in enumerate(patterns):
-            own = np.flatnonzero(which.ravel() == at)
-            out[own] = self._alike(rows[own], y[own], weight[own], pattern)
+        for j, column in enumerate(self.columns):
+            own = np.flatnonzero((state[:, [*column.parents, j]] == 1).all(axis=1))
+            if len(own):
+                with np.errstate(divide="ignore"):
+                    out[own] += np.log(self._shares(j, rows[own], y[own], weight[own], state[own[0]]))
+        parts: dict[tuple, list[np.ndarray]] = {}  # of sums that have the same cells missing and leaving, the rows
+        patterns, at = _alike(state)
+        for pattern, own in zip(patterns, at, strict=True):
+            for nodes in self._sums(pattern):
+                scope = sorted({i for j in nodes for i in (*self.columns[j].parents, j)})
+                parts.setdefault((nodes, tuple(pattern[scope].tolist())), []).append(own)
+        for part in sorted(parts):  # whatever other rows there are
+            own = np.concatenate(parts[part])
+            out[own] += self._summed(part[0], rows[own], y[own], weight[own], state[own[0]])
         return out
 
-    def _alike(self, rows: np.ndarray, y: np.ndarray, w: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """The same of rows with the same cells missing and leaving."""
-        seen, d = set(np.flatnonzero(state == 1).tolist()), len(self.columns)
-        parents = tuple(column.parents for column in self.columns)
+    def _sums(self, state: np.ndarray) -> list[tuple[int, ...]]:
+        """The columns that lack a cell and matter for one that is there, in groups that have no such cell in common:
+        each is summed by itself."""
+        seen, parents = set(np.flatnonzero(state == 1).tolist()), tuple(column.parents for column in self.columns)
+        groups: list[tuple[set[int], list[int]]] = []
+        for j in above(parents, seen):
+            hidden, nodes = {j, *parents[j]} - seen, [j]
+            if hidden:
+                apart = [group for group in groups if group[0].isdisjoint(hidden)]
+                for group in groups:
+                    if not group[0].isdisjoint(hidden):
+                        hidden, nodes = hidden | group[0], nodes + group[1]
+                groups = [*apart, (hidden, nodes)]
+        return [tuple(sorted(nodes)) for _, nodes in groups]
+
+    def _summed(
+        self, nodes: tuple[int, ...], rows: np.ndarray, y: np.ndarray, w: np.ndarray, state: np.ndarray
+    ) -> np.ndarray:
+        """log Σ over the missing cells of the product of these columns' tables, (n, k), of rows with the same cells
+        missing and leaving."""
+        d = len(self.columns)
         sizes = [max(column.levels, 1) for column in self.columns] + [self.k]
-        nodes = sorted(above(parents, seen))
-        free = {j: tuple(i for i in (*parents[j], j) if i not in seen) for j in nodes}
-        hard = [j for j in nodes if free[j]]
-        order = plan([(d, *free[j]) for j in hard], sizes, [d])
-        step = max(1, CELLS // max(order.largest, *(self.k * prod(sizes[i] for i in free[j]) for j in nodes), 1))
-        out = np.zeros((len(rows), self.k))
+        scopes = [(d, *(i for i in (*self.columns[j].parents, j) if state[i] != 1)) for j in nodes]
+        order = plan(scopes, sizes, [d])
+        step = max(1, CELLS // max(order.largest, *(prod(sizes[i] for i in scope) for scope in scopes)))
+        out = np.empty((len(rows), self.k))
         for start in range(0, len(rows), step):
             span = slice(start, start + step)
             part = rows[span], y[span], w[span], state
+            factors: list[Factor] = [(scope, self._shares(j, *part)) for j, scope in zip(nodes, scopes, strict=True)]
+            table, scale = eliminate(factors, [d], order.order)
             with np.errstate(divide="ignore"):
-                for j in nodes:
-                    if not free[j]:
-                        out[span] += np.log(self._shares(j, *part))
-                if hard:
-                    factors: list[Factor] = [((d, *free[j]), self._shares(j, *part)) for j in hard]
-                    table, scale = eliminate(factors, [d], order.order)
-                    out[span] += np.log(table) + scale[:, None]
+                out[span] = np.log(table) + scale[:, None]
         return out
 
     def _shares(self, j: int, rows: np.ndarray, y: np.ndarray, w: np.ndarray, state: np.ndarray) -> np.ndarray:
@@ -437,6 +457,13 @@ class Left:
             count = table.transpose(*(1 + a for a in known), 0, *(1 + a for a in free), own)
             count = count[at] if at else count[None]
         return count, whole[at] if at else whole[None]
+
+
+def _alike(cells: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """(the distinct rows of cells (n, d), which rows each of them is)"""
+    found, which = np.unique(cells, axis=0, return_inverse=True)
+    ends = np.cumsum(np.bincount(which.ravel(), minlength=len(found)))
+    return found, np.split(np.argsort(which.ravel(), kind="stable"), ends[:-1])
 
 
 def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -372,7 +372,7 @@ class BackoffSmoothing:
     ) -> np.ndarray:
         """log p(x | c) (n, k) of known codes. Parents and strengths stay; the row leaves the counts, also those that
         back other classes, and takes along the levels of its `lone` (n, d) cells."""
-        chains = [_chain(t, j, parents) for j, parents in enumerate(p.parents)]
+        chains = p.chains_of(t)
         lone = np.zeros(rows.shape, dtype=bool) if lone is None else lone
         hard = (rows < 0).any(axis=1) | lone.any(axis=1)
         out, easy = np.zeros((len(rows), p.k)), np.flatnonzero(~hard)
