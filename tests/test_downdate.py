@@ -280,3 +280,27 @@ def test_a_prior_stays_while_rows_are_left_out(kind):
         cov = (left.scatter.sum(axis=0) + prior) / left.n.sum()
         want = [multivariate_normal.logpdf(x[i], left.mean[c], cov) for c in range(3)]
         np.testing.assert_allclose(shared[i] - shared[i, 0], np.array(want) - want[0], atol=1e-9)
+
+
+@every_weight
+@pytest.mark.parametrize("blend", [0.0, 0.3])
+def test_what_is_added_to_singular_covariances_stays_in_second_stages(kind, blend):
+    rng = np.random.default_rng(5)
+    x, y, w = rng.normal(size=(60, 3)), np.repeat([0, 1, 2], 20).astype(np.int32), weights(kind, 60)
+    x[:, 2] *= y < (3 if blend == 0 else 0)  # constant in all classes
+    x[y == 1, 1] = 2.0
+    family = GaussianJoint(blend)
+    t = family.tally(Reals(x), y, w, 3)
+    held = family.for_second_stage(t)
+    assert held.more is not None
+    assert np.isnan(family.leave_one_out(t, Reals(x), y, w)).all()
+    own = held.leave_one_out(t, Reals(x), y, w)
+    for i in range(60):
+        if w is not None and w[i] == 0:
+            continue
+        rest = np.arange(60) != i
+        left = family.tally(Reals(x[rest]), y[rest], None if w is None else w[rest], 3)
+        covs = [cov.dense() + np.diag(more) for cov, more in zip(family.gaussians(left)[1], held.more, strict=True)]
+        want = np.array([multivariate_normal.logpdf(x[i], left.mean[c], covs[c]) for c in range(3)])
+        np.testing.assert_allclose(own[i] - own[i, 0], want - want[0], atol=1e-7)
+    assert GaussianJoint(1.0).for_second_stage(t) == GaussianJoint(1.0)

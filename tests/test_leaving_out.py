@@ -20,6 +20,7 @@ from deciban import (
 )
 from deciban.classifiers.structured import StructuredNB
 from deciban.errors import ForgetError, NotAdditiveError
+from deciban.models.held_out import held_out_loss
 
 from .support.compare import assert_logs
 from .support.models import CLASSES, MODELS, each, named, reads_of, rows_for
@@ -236,6 +237,33 @@ def test_many_settings_are_chosen_together():
     assert set(tuned) == {"blend", "shrinkage"}
     one = RegularizedDiscriminantAnalysis(blend="loo", shrinkage=tuned["shrinkage"]).fit(x, y)
     assert one.tuned_ == {"blend": tuned["blend"]}
+
+
+def test_both_settings_are_chosen_as_by_all_combinations():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        y = np.arange(90) % 3
+        x = rng.normal(size=(90, 4)) @ rng.normal(size=(4, 4)) + rng.normal(size=(3, 4))[y]
+        model = RegularizedDiscriminantAnalysis(blend="loo", shrinkage="loo").fit(x, y)
+        state = model._fitted_state()
+        rows = state.sample.selected(state.n)
+        every = [
+            held_out_loss(state.with_known(tuned=dict(zip(state.spec.tune, pair, strict=True))), rows)
+            for pair in product(*state.spec.tune.values())
+        ]
+        assert held_out_loss(state, rows) <= min(every) * (1 + 1e-3)
+
+
+def test_discriminants_choose_by_the_same_sample_in_any_order_of_rows():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 3000)
+    x = rng.normal(size=(3000, 2)) * (1.0 + y[:, None]) + y[:, None]
+    order = rng.permutation(3000)
+    model = RegularizedDiscriminantAnalysis(blend="loo")
+    one, other = clone(model).fit(x, y), clone(model).fit(x[order], y[order])
+    assert one.tuned_ == other.tuned_
+    np.testing.assert_allclose(one.predict_proba(x), other.predict_proba(x), rtol=1e-9)
+    assert one.tuned_["blend"] < 0.5
 
 
 def test_shrinkage_is_chosen_where_there_are_few_rows():

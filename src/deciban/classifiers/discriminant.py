@@ -42,6 +42,7 @@ from deciban.tallies.ledger import key_from_setting
 
 SHRINKAGES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)  # candidates for leave-one-out
 BLENDS = (0.0, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97)  # below 1, which has another tally
+TUNE_ROWS = 1 << 10  # rows by whose leave-one-out scores these are chosen
 ALL = 1 << 30  # more axes than there are
 LOST = 256.0  # times a sum of squares that `forget` leaves: had it been more, rounding shows beyond 1e-12
 SOLVED: dict[str, list] = {  # settings that LDA and QDA share
@@ -114,6 +115,7 @@ class DiscriminantAnalysis(CodedColumns, Generative):
         prior = Prior(self.priors, sum="renormalised")
         name, settings = type(self).__name__, self.get_params(deep=False)
         ledger = key_from_setting(self.ledger)
+        more["tune_rows"] = TUNE_ROWS
         return Spec(name, settings, family, prior, fill_missing=filler, eager=True, ledger=ledger, **more)
 
     def _check_complete(self, state: State) -> None:
@@ -1010,8 +1012,9 @@ class RegularizedDiscriminantAnalysis(DiscriminantAnalysis):
 
     `blend` moves each class's covariance towards the pooled one (0: QDA, 1: LDA), `shrinkage` then moves it towards the
     scaled identity (0 … 1; for columns of comparable units. Or "auto": Ledoit–Wolf for each class before blending).
-    Works for classes of one row, and for more columns than rows. "loo" for either takes the value that maximises the
-    likelihood of held-out rows.
+    Works for classes of one row, and for more columns than rows. "loo" for either takes the value of the least
+    leave-one-out log loss of about 1,000 rows, which are sampled by content; where both are chosen, a coarse grid of
+    them is refined around its minima.
 
     `estimate="bayes"` integrates means and covariances out: a multivariate t, with sums blended in the same way.
     Rows with missing cells are learned from by EM (`n_iter_` steps); with `shrinkage="auto"` or `exact=True` they are

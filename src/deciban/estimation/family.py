@@ -44,6 +44,7 @@ class Family(ABC):
     density: ClassVar[bool] = True  # False: scores of a rule, which do not sum to 1
     uses_prior: ClassVar[bool] = True  # False: class priors are added only where they are given
     chooses: ClassVar[bool] = False  # whether the estimate makes choices that stay when a row is left out
+    needs_estimate: ClassVar[bool] = True  # whether `leave_one_out` may use the estimate
     alpha: Any = None  # pseudo-counts of each level; None: there are none
     above: float | None = None  # cells above it count as presence; None: cells are taken as they are
     log_prior: Any = None  # class priors (k,) that come with the family; None: there are none
@@ -143,6 +144,11 @@ class Family(ABC):
         """`loglik` of each row by what is estimated from all others; NaN: there is no closed form, so refit. `p` is the
         estimate of t, for families whose choices stay."""
         return np.full((x.n, t.k), np.nan)
+
+    def for_second_stage(self, t: Any) -> Family:
+        """The family by which rows are left out where settings and a calibration are fitted to their scores: it may
+        hold what single rows hardly change, to have a closed form."""
+        return self
 
     def parts_without(self, t: Any, p: Any, out: LeftOut, x: Any) -> PartsLeft | None:
         """`parts` of rows x by what is estimated without each group of training rows, up to a term that all classes

@@ -44,7 +44,18 @@ from deciban.gaussian.covariance import (
     ledoit_wolf,
     shrink,
 )
-from deciban.gaussian.joint import Axes, ClassGaussian, PooledGaussian, by_pattern, draw, floored, mixed, some_singular
+from deciban.gaussian.joint import (
+    Axes,
+    ClassGaussian,
+    PooledGaussian,
+    by_pattern,
+    draw,
+    floored,
+    least_variances,
+    mixed,
+    singular,
+    some_singular,
+)
 from deciban.gaussian.leave_one_out import Separate, Shared, Span
 from deciban.tallies import Quartic, RowScatter, Scatter
 from deciban.tallies.basic import RoundedMoments
@@ -67,10 +78,12 @@ class GaussianJoint(Family):
     fallback: float = 0.0  # with blend = 0: the blend where a class has a singular covariance; 0: none
     weights: np.ndarray | None = None  # (k,), class weights; None: those of the tally
     given: bool = False  # whether `weights` are given priors, independent of the rows
+    more: np.ndarray | None = None  # (k, d), with blend < 1: variances that covariances get where rows are left out
     exact: bool = False  # the tally has products without rounding
     block, support = "dense", "real"
     columnwise = False  # a joint density of all columns
     has_parts = False
+    needs_estimate = False
 
     @property
     def pools(self) -> bool:
@@ -219,10 +232,19 @@ class GaussianJoint(Family):
         """Scores by column (1, k, d) under independent columns."""
         return normals.normal_scores(x[:, None, :], own.mean, normals.variances(own, self.ddof))
 
+    def for_second_stage(self, t: Scatter | RowScatter | Quartic) -> GaussianJoint:
+        """What is added to singular covariances stays as rows are left out."""
+        if not isinstance(t, Scatter) or self.blend == 1 or self.diagonal or (t.n <= 0).any():
+            return self
+        covs = self._regular(t).gaussians(t)[1]
+        bad = np.array(singular(covs, self.floor))
+        return replace(self, more=bad[:, None] * least_variances(covs, t.n, self.floor)) if bad.any() else self
+
     def _without(self, t: Scatter) -> Separate | Shared:
         free = self.free(t)
         if self.blend < 1:
-            return Separate.of(t, free, self._regular(t).blend, float(self.shrinkage), self.ridge, self.floor**2)
+            settings = self._regular(t).blend, float(self.shrinkage), self.ridge, self.floor**2
+            return Separate.of(t, free, *settings, more=self.more)
         return Shared.of(t, free, float(self.shrinkage), self.priors(t) if self.mix else None, self.tol or 0.0)
 
     def _left_of_columns(self, t: Scatter, x: Reals, y: np.ndarray, w: np.ndarray | None) -> np.ndarray:

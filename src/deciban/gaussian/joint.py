@@ -230,9 +230,14 @@ def floored(covs: Sequence[Covariance], n: np.ndarray, tol: float) -> list[Covar
     bad = singular(covs, tol)
     if not any(bad):
         return list(covs)
+    more = least_variances(covs, n, tol)
+    return [cov.plus_diagonal(more) if no else cov for cov, no in zip(covs, bad, strict=True)]
+
+
+def least_variances(covs: Sequence[Covariance], n: np.ndarray, tol: float) -> np.ndarray:
+    """tol times the usual variances, (d,)."""
     usual = np.stack([cov.variances for cov in covs]).T @ (n / n.sum())
-    usual = np.where(usual > 0, usual, max(float(usual.mean()), 1e-280))
-    return [cov.plus_diagonal(tol * usual) if no else cov for cov, no in zip(covs, bad, strict=True)]
+    return tol * np.where(usual > 0, usual, max(float(usual.mean()), 1e-280))
 
 
 def mixed(covs: Sequence[Covariance], weights: np.ndarray) -> Covariance:

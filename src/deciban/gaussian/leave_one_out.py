@@ -131,12 +131,15 @@ class DowndateBatch:
     whole: np.ndarray  # (f,)
     shrinkage: float
     ridge: float
+    more: np.ndarray  # (f,), a variance of every column that stays
 
     @classmethod
-    def of(cls, a: np.ndarray, whole: np.ndarray, shrinkage: float, ridge: float = 0.0) -> DowndateBatch:
+    def of(
+        cls, a: np.ndarray, whole: np.ndarray, shrinkage: float, ridge: float = 0.0, more: np.ndarray | None = None
+    ) -> DowndateBatch:
         f, d = a.shape[:2]
-        trace = np.trace(a, axis1=1, axis2=2)
-        keep, base = (1 - ridge) * (1 - shrinkage) / whole, (1 - ridge) * shrinkage * trace / (d * whole) + ridge
+        trace, more = np.trace(a, axis1=1, axis2=2), np.zeros(f) if more is None else more
+        keep, base = (1 - ridge) * (1 - shrinkage) / whole, (1 - ridge) * shrinkage * trace / (d * whole) + ridge + more
         covs = [
             DenseCovariance(matrix * scale).plus_diagonal(plus)
             for matrix, scale, plus in zip(a, keep, base, strict=True)
@@ -145,20 +148,20 @@ class DowndateBatch:
         lower, logdet, sure = np.zeros_like(a), np.full(f, np.nan), np.flatnonzero(least > SAFE)
         for c in sure:
             lower[c], logdet[c] = covs[c].triangle()
-        if shrinkage == 0 and ridge == 0:
-            return cls(lower, lower, None, logdet, least, trace, whole, shrinkage, ridge)
+        if shrinkage == 0 and ridge == 0 and not more.any():
+            return cls(lower, lower, None, logdet, least, trace, whole, shrinkage, ridge, more)
         white, share = np.zeros_like(a), np.ones((f, d))
         for c in sure:
             root = np.sqrt(base[c]) * lower[c]
             rest, turn = linalg.eigh(root @ root.T)
             white[c], share[c] = turn.T @ lower[c], np.clip(1.0 - rest, 0.0, 1.0)
-        return cls(lower, white, share, logdet, least, trace, whole, shrinkage, ridge)
+        return cls(lower, white, share, logdet, least, trace, whole, shrinkage, ridge, more)
 
     def only(self, c: int) -> DowndateBatch:
         of = slice(c, c + 1)
         share = None if self.share is None else self.share[of]
         first = (self.lower[of], self.white[of], share, self.logdet[of], self.least[of])
-        return DowndateBatch(*first, self.trace[of], self.whole[of], self.shrinkage, self.ridge)
+        return DowndateBatch(*first, self.trace[of], self.whole[of], self.shrinkage, self.ridge, self.more[of])
 
     def without(self, rows: RowsOut, mean: np.ndarray, means: np.ndarray, h: np.ndarray, lost: np.ndarray) -> Downdated:
         """mean (d,) is that of the rows' class, means (f, p, d); A loses h (f, 1) · g δδᵀ and whole loses `lost`
@@ -172,11 +175,7 @@ class DowndateBatch:
             norms, lever = self._plain(rows.x, mean, t, phi, tau)
             logdet = logdet + np.log(lever)
             return Downdated(norms, logdet, lever.min(axis=0), (self.least[:, None] * lever).min(axis=0))
-        base = (1 - self.ridge) * self.shrinkage / (len(mean) * whole)
-        full = base * self.trace[:, None] + self.ridge
-        removed = base * pull / full * _squares(rows.x, mean)
-        if self.ridge:
-            removed += (1.0 - 1.0 / tau) * (self.ridge / full)
+        removed = self._removed(_squares(rows.x, mean), pull, tau, len(mean))
         shrunk = Shrunk(mean, self.white, self.share - 1.0, t)
         norms, lever, volume = leave_one_out.loo_shrunk(rows.x, shrunk, phi, tau, removed)
         volume *= lever
@@ -197,11 +196,7 @@ class DowndateBatch:
         lever, volume = np.empty((len(apart), len(rows.x))), np.ones((len(apart), len(rows.x)))
         removed: Any = np.zeros((len(apart), 1))
         if self.share is not None:
-            base = (1 - self.ridge) * self.shrinkage / (len(mean) * whole)
-            full = base * self.trace[:, None] + self.ridge
-            removed = base * pull / full * np.einsum("ij,ij->i", delta, delta)
-            if self.ridge:
-                removed = removed + (1.0 - 1.0 / tau) * (self.ridge / full)
+            removed = self._removed(_squares(rows.x, mean), pull, tau, len(mean))
         for f, white in enumerate(self.white):
             row, point = delta @ white.T, apart[f] @ white.T
             if self.share is None:
@@ -223,6 +218,14 @@ class DowndateBatch:
         least = (1.0 - removed) * lever * self.least[:, None]
         least *= volume > 1e-290
         return Downdated(norms, logdet, lever.min(axis=0), least.min(axis=0))
+
+    def _removed(self, squares: np.ndarray, pull: np.ndarray, tau: np.ndarray, d: int) -> np.ndarray:
+        """1 − σ, (f, m): what the base loses with each row, in units in which the rest of the covariance stays."""
+        base, fixed = (1 - self.ridge) * self.shrinkage / (d * self.whole[:, None]), self.ridge + self.more[:, None]
+        full = base * self.trace[:, None] + fixed
+        full = np.where(full > 0, full, 1.0)
+        out = base * pull / full * squares
+        return out + (1.0 - 1.0 / tau) * (fixed / full) if fixed.any() else out
 
     def _plain(self, x: np.ndarray, mean: np.ndarray, t: np.ndarray, phi, tau) -> tuple[np.ndarray, np.ndarray]:
         """(norms (f, p, m), lever (f, m)) where E is the identity."""
@@ -250,7 +253,8 @@ def _squares(x: np.ndarray, mean: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Separate:
-    """A covariance for each class: ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk and ridged."""
+    """A covariance for each class: ((1 − blend) S_c + blend S) / ((1 − blend) n_c + blend n), shrunk and ridged, in
+    units of columns that suit what is added to it."""
 
     mean: np.ndarray  # (k, d)
     n: np.ndarray  # (k,)
@@ -258,12 +262,28 @@ class Separate:
     blend: float
     bound: float  # correlation eigenvalues up to this are no inverse
     stack: DowndateBatch
+    unit: np.ndarray | None = None  # (d,), None: 1 each
 
     @classmethod
-    def of(cls, t: Scatter, free: np.ndarray, blend=0.0, shrinkage=0.0, ridge=0.0, bound=0.0) -> Separate:
+    def of(
+        cls,
+        t: Scatter,
+        free: np.ndarray,
+        blend: float = 0.0,
+        shrinkage: float = 0.0,
+        ridge: float = 0.0,
+        bound: float = 0.0,
+        more: np.ndarray | None = None,
+    ) -> Separate:
+        """`more` (k, d): variances that are added to covariances, the same or 0 for each class, where they are neither
+        shrunk nor ridged."""
         a = (1 - blend) * t.scatter + blend * t.scatter.sum(axis=0)
         whole = np.maximum((1 - blend) * free + blend * free.sum(), 1e-300)
-        return cls(t.mean, t.n, free, blend, bound, DowndateBatch.of(a, whole, shrinkage, ridge))
+        if more is None or shrinkage > 0 or ridge > 0:  # then they are singular to rounding alone
+            return cls(t.mean, t.n, free, blend, bound, DowndateBatch.of(a, whole, shrinkage, ridge))
+        unit = np.sqrt(more.max(axis=0))
+        stack = DowndateBatch.of(a / unit[:, None] / unit, whole, 0.0, more=np.where(more.any(axis=1), 1.0, 0.0))
+        return cls(t.mean / unit, t.n, free, blend, bound, stack, unit)
 
     @classmethod
     def around(cls, t: Scatter, prior: np.ndarray, rows: float) -> Separate:
@@ -274,6 +294,8 @@ class Separate:
         """Log densities (n, k) up to a constant, of each row without itself."""
         if (self.free <= 0).any() or not (self.stack.least > max(self.bound, SAFE)).all():
             return np.full((x.n, len(self.n)), np.nan)
+        if self.unit is not None:
+            x = Reals(np.asarray(x.values, dtype=np.float64) / self.unit)
         if self.blend == 0 and self.stack.share is None:
             return self._plain(x, y, w)
         if self.blend == 0:  # only the row's own class changes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from deciban.rows.sample import SelectedRows
 
 LOST = 700.0  # nats: loss of a held-out row with probability 0
 REFITS = 32  # rows without a closed form that are refitted where settings are chosen; they stand for all of them
+FEW = 32  # combinations of candidate settings up to which each is tried
+STRIDE = 4  # of the first candidates that are tried where there are more
+MINIMA = 3  # among these, around which others are tried
 SHOWN = 8  # rows by whose scores two estimates are compared
 SPAN = 1 << 20  # least number of cells in a span of rows: enough for Python's part to be small, on many cores too
 
@@ -85,13 +89,19 @@ def never_learned(state: State, table: Table, row: int) -> ForgetError:
 
 
 def held_out_scores(
-    state: State, table: Table, finish: Callable | None = None, check: bool = False, refits: bool = True
+    state: State,
+    table: Table,
+    finish: Callable | None = None,
+    check: bool = False,
+    refits: bool = True,
+    family: Any = None,
 ) -> np.ndarray:
     """Log likelihoods (n, k) of each row under every class, the row taken out of the tally. With `finish`, nothing is
     returned: finish(scores, start, stop) is called for each span of rows. With `check`, a row that the tally cannot
     contain raises an error; families give NaN for it, as for all rows without a closed form. These are refitted, or
-    (without `refits`) stay NaN."""
-    family, params, counts = state.family, state.params, state.tally.parts[1]
+    (without `refits`) stay NaN. `family`: another one than that of the state, such as `Family.for_second_stage`."""
+    family, counts = state.family if family is None else family, state.tally.parts[1]
+    params = state.params if family.needs_estimate else None
 
     def of(span: tuple[int, int]) -> np.ndarray | None:
         chunk = table.rows(*span)
@@ -151,30 +161,71 @@ def distinct_priors(state: State, table: Table) -> tuple[np.ndarray, np.ndarray]
 # what is fitted to held-out rows
 
 
+def second_stage_scores(state: State, table: Table, refits: bool = True) -> np.ndarray:
+    """`held_out_scores` for what is fitted to them: see `Family.for_second_stage`."""
+    family = state.family.for_second_stage(state.tally.parts[1])
+    return held_out_scores(state, table, refits=refits, family=family)
+
+
 def calibrated(state: State, rows: SelectedRows) -> State:
     """The state with a temperature and biases fitted to leave-one-out scores."""
     table = rows.table
-    scores, prior = held_out_scores(state, table), held_out_prior(state, table)
+    scores, prior = second_stage_scores(state, table), held_out_prior(state, table)
     return state.adjusted(calibration=Calibration.fit(scores, prior, table.y, rows.mass))
 
 
 def tuned(state: State, rows: SelectedRows) -> State:
     """The state with the combination of candidate settings of the smallest leave-one-out log loss."""
-    names = list(state.spec.tune)
-    trials = [dict(zip(names, values, strict=True)) for values in product(*state.spec.tune.values())]
-    states = [state.with_known(tuned=trial) for trial in trials]
-    losses = [held_out_loss(one, rows) for one in states]
-    return states[int(np.argmin(losses))]
+    names, grids = list(state.spec.tune), list(state.spec.tune.values())
+    states: dict[tuple[int, ...], State] = {}
+
+    def loss(place: tuple[int, ...]) -> float:
+        values = [grid[i] for grid, i in zip(grids, place, strict=True)]
+        states[place] = state.with_known(tuned=dict(zip(names, values, strict=True)))
+        return held_out_loss(states[place], rows)
+
+    return states[least_place(loss, [len(grid) for grid in grids])]
+
+
+def least_place(loss: Callable[[tuple[int, ...]], float], sizes: Sequence[int]) -> tuple[int, ...]:
+    """The place in a grid of these sizes that has the least loss, of equal ones the first. In a grid of more than `FEW`
+    places, every fourth one along each axis is tried first, and then those around the minima among these, which may
+    miss a narrow minimum.
+
+    >>> least_place(lambda place: (place[0] - 5) ** 2 + (place[1] - 6) ** 2, [10, 12])
+    (5, 6)
+    """
+    found: dict[tuple[int, ...], float] = {}
+
+    def best_of(places: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+        places = list(places)
+        found.update((place, loss(place)) for place in places if place not in found)
+        return min(places, key=lambda place: (found[place], place))
+
+    def around(place: tuple[int, ...], step: int) -> list[tuple[int, ...]]:
+        return list(product(*({max(i - step, 0), i, min(i + step, n - 1)} for i, n in zip(place, sizes, strict=True))))
+
+    if prod(sizes) <= FEW:
+        return best_of(product(*map(range, sizes)))
+    first = list(product(*({*range(0, n, STRIDE), n - 1} for n in sizes)))
+    best_of(first)
+    minima = [a for a in first if all(found[a] <= found[b] for b in first if np.abs(np.subtract(a, b)).max() <= STRIDE)]
+    for place in sorted(minima, key=lambda place: (found[place], place))[:MINIMA]:
+        for step in (STRIDE // 2, 1):
+            last = None
+            while last != place:
+                last, place = place, best_of(around(place, step))
+    return best_of(found)
 
 
 def held_out_loss(state: State, rows: SelectedRows) -> float:
     """The leave-one-out log loss of rows."""
     table, w = rows.table, rows.mass.copy()
-    joint = held_out_scores(state, table, refits=False)
+    joint = second_stage_scores(state, table, refits=False)
     open_rows = np.flatnonzero(np.isnan(joint).any(axis=1))
     if len(open_rows):
         some, left_out = open_rows[:REFITS], open_rows[REFITS:]  # rows of a sample are in the order of their keys
-        joint[some] = held_out_scores(state, table.take(some))
+        joint[some] = second_stage_scores(state, table.take(some))
         w[some] *= w[open_rows].sum() / max(w[some].sum(), 1e-300)
         w[left_out] = 0.0
         joint[left_out] = 0.0

@@ -34,7 +34,7 @@ from deciban.models import em
 from deciban.models.calibration import Calibration
 from deciban.models.evidence_errors import rescored
 from deciban.models.feature_evidence import LinearEvidence, centred
-from deciban.models.held_out import check_learned, held_out_prior, held_out_scores, never_learned
+from deciban.models.held_out import check_learned, held_out_prior, never_learned, second_stage_scores
 from deciban.models.joint_tables import JointScores
 from deciban.models.learn_feature_weights import weighted
 from deciban.models.model import State, finite_sum
@@ -340,7 +340,7 @@ def _refitted(state: State, rows: Table, x: Block, priors: Any) -> np.ndarray:
     if spec.calibrate or spec.feature_weights:
         chosen = sample.selected(left.n)
         if spec.calibrate:
-            scores, prior = held_out_scores(left, chosen.table), held_out_prior(left, chosen.table)
+            scores, prior = second_stage_scores(left, chosen.table), held_out_prior(left, chosen.table)
             again = Calibration.fit(scores, prior, chosen.table.y, chosen.mass, start=state.calibration, steps=STEPS)
             left = left.adjusted(calibration=again)
         if spec.feature_weights:

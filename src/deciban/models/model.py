@@ -76,6 +76,7 @@ class Spec:
     family: Callable[[Schema | None, Known], Any]
     prior: Prior = Prior()  # noqa: RUF009 (a value)
     tune: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # setting → candidates, chosen by leave-one-out
+    tune_rows: int = SIZE  # largest number of rows by whose scores they are chosen, but for rare classes
     calibrate: bool = False
     feature_weights: bool = False
     interactions: bool = False  # whether there are joint tables, with weights

@@ -37,7 +37,8 @@ def with_second_stage(state: State) -> State:
         return state.adjusted(stale=False) if state.stale else state
     rows = state.sample.selected(state.n)
     if spec.tune:
-        state = held_out.tuned(state, rows)
+        some = state.sample.resized(min(spec.tune_rows, spec.sample_size)).selected(state.n)
+        state = held_out.tuned(state, some)
     if spec.calibrate:
         state = held_out.calibrated(state, rows)
     if spec.feature_weights:
