@@ -26,6 +26,7 @@ from deciban.estimation.family import Family
 from deciban.estimation.fractions import Factors
 from deciban.estimation.left_out import LeftOut, not_counted
 from deciban.tallies import Crosstab
+from deciban.tallies.distinct_rows import distinct_rows
 
 SURE = 2.0  # standard errors by which levels for missing cells must improve held-out rows
 USUAL = 64  # patterns of missing cells that are compared, at most
@@ -235,10 +236,10 @@ class Discretised(Family):
 def _usual_rows(t: Any) -> np.ndarray:
     """Indices of the rows of a tally (`DistinctRows`) that have one of the `USUAL` most frequent patterns of missing
     cells. The result does not depend on the order of rows or levels."""
-    ways, which = np.unique(t.rows < 0, axis=0, return_inverse=True)
-    weight = np.bincount(which.ravel(), t.w, minlength=len(ways))
+    ways, which = distinct_rows(t.rows < 0)
+    weight = np.bincount(which, t.w, minlength=len(ways))
     order = np.lexsort([*ways.T, -np.round(weight, 9)])[:USUAL]
-    return np.flatnonzero(np.isin(which.ravel(), order))
+    return np.flatnonzero(np.isin(which, order))
 
 
 def used_levels(t: Crosstab, nominal: Sequence[bool]) -> list[np.ndarray] | None:

@@ -49,15 +49,18 @@ def _of_class(t: Any, j: int) -> bool:
 
 
 def _of_columns(t: Any, crosstab: Any, j: int) -> np.ndarray:
-    table, offset, out = crosstab.table, crosstab.offset, np.zeros(crosstab.d, dtype=bool)
+    table, d = crosstab.table, crosstab.d
     if not t.missing(j).any():
-        return out
+        return np.zeros(d, dtype=bool)
     lacking = t.lacking(j)
-    each = _evidence(lacking, table - lacking)  # (k, sum of levels)
-    least = ODDS + np.log(max(crosstab.d - 1, 1))
-    for i in range(crosstab.d):
-        own = slice(offset[i], offset[i + 1])
-        if i != j and offset[i + 1] - offset[i] > 1:
-            missing, all_rows = lacking[:, own].sum(axis=1), table[:, own].sum(axis=1)
-            out[i] = each[:, own].sum() - _evidence(missing, all_rows - missing).sum() > least
-    return out
+    column = np.repeat(np.arange(d), crosstab.levels)
+
+    def by_column(cells: np.ndarray) -> np.ndarray:
+        """Σ over the levels of each column, (k, d)."""
+        at = np.arange(len(cells))[:, None] * d + column
+        return np.bincount(at.ravel(), cells.ravel(), minlength=len(cells) * d).reshape(-1, d)
+
+    missing, all_rows = by_column(lacking), by_column(table)
+    each = by_column(_evidence(lacking, table - lacking)) - _evidence(missing, all_rows - missing)
+    of_others = (crosstab.levels > 1) & (np.arange(d) != j)
+    return of_others & (each.sum(axis=0) > ODDS + np.log(max(d - 1, 1)))

@@ -50,6 +50,7 @@ from deciban.estimation.discretise import sequential_parts
 from deciban.estimation.family import Family
 from deciban.networks.graph import Parents, above, cycle, parents_of, topological
 from deciban.tallies import DistinctRows
+from deciban.tallies.distinct_rows import distinct_rows
 
 Scope = tuple[int, ...]
 Factor = tuple[Scope, np.ndarray]  # an axis of rows (or of length 1), then one for each variable of the scope
@@ -288,7 +289,7 @@ class Network:
         rows = np.array(rows, dtype=np.int64)
         rows[:, kept] = -1
         out = np.empty((len(rows), *(self.sizes[i] for i in kept)))
-        masks, which = _distinct(rows >= 0)
+        masks, which = distinct_rows(rows >= 0)
         order, ends = np.argsort(which, kind="stable"), np.cumsum(np.bincount(which, minlength=len(masks)))
         for mask, at in zip(masks, np.split(order, ends[:-1]), strict=True):
             out[at] = self._of_same_gaps(rows[at], frozenset(np.flatnonzero(mask).tolist()), kept)
@@ -314,7 +315,7 @@ class Network:
         """log Σ over the missing nodes of the product of the tables that have some."""
         own = self.plan(hard, seen, kept)
         columns = sorted(seen & {v for i in hard for v in self.scopes[i]})
-        cells, which = _distinct(rows[:, columns])
+        cells, which = distinct_rows(rows[:, columns])
         distinct = np.full((len(cells), len(self.names)), -1)
         distinct[:, columns] = cells
         step = max(1, CELLS // own.largest)
@@ -399,14 +400,6 @@ class ModelGraph:
     @property
     def is_star(self) -> bool:
         return self.network is None
-
-
-def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(the distinct rows, which of them each row is)."""
-    if len(rows) == 1:
-        return rows, np.zeros(1, dtype=np.int64)
-    found, which = np.unique(rows, axis=0, return_inverse=True)
-    return found, which.ravel()
 
 
 def _shapes(sizes: Sequence[int], parents: Parents) -> list[tuple[int, ...]]:

@@ -52,6 +52,7 @@ from deciban.networks.graph import above, parents_of
 from deciban.networks.network import Factor, Network, eliminate, plan
 from deciban.tallies import DistinctRows
 from deciban.tallies.basic import subtract
+from deciban.tallies.distinct_rows import distinct_rows
 
 SHOWN = 40  # lines of a table that is printed
 
@@ -363,8 +364,9 @@ class Left:
                 with np.errstate(divide="ignore"):
                     out[own] += np.log(self._shares(j, rows[own], y[own], weight[own], state[own[0]]))
         parts: dict[tuple, list[np.ndarray]] = {}  # of sums that have the same cells missing and leaving, the rows
-        patterns, at = _alike(state)
-        for pattern, own in zip(patterns, at, strict=True):
+        patterns, which = distinct_rows(state)
+        ends = np.cumsum(np.bincount(which))[:-1]
+        for pattern, own in zip(patterns, np.split(np.argsort(which, kind="stable"), ends), strict=True):
             for nodes in self._sums(pattern):
                 scope = sorted({i for j in nodes for i in (*self.columns[j].parents, j)})
                 parts.setdefault((nodes, tuple(pattern[scope].tolist())), []).append(own)
@@ -457,13 +459,6 @@ class Left:
             count = table.transpose(*(1 + a for a in known), 0, *(1 + a for a in free), own)
             count = count[at] if at else count[None]
         return count, whole[at] if at else whole[None]
-
-
-def _alike(cells: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """(the distinct rows of cells (n, d), which rows each of them is)"""
-    found, which = np.unique(cells, axis=0, return_inverse=True)
-    ends = np.cumsum(np.bincount(which.ravel(), minlength=len(found)))
-    return found, np.split(np.argsort(which.ravel(), kind="stable"), ends[:-1])
 
 
 def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:

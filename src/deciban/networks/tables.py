@@ -205,7 +205,8 @@ def best_strengths(tables: Sequence[np.ndarray], alpha: Alpha) -> tuple[float, .
         some = table > 0
         rest = np.broadcast_to(table.sum(axis=-1, keepdims=True), table.shape)[some]
         base = np.broadcast_to(left[..., None, :], table.shape)[some]
-        scores = [held_out(table[some], rest, base, table.shape[-1], m, own).sum() for m in GRID]
+        n = table[some]
+        scores = [held_out(n, rest, base, table.shape[-1], m, own).sum() for m in GRID]
         out.append(float(GRID[int(np.argmax(scores))]))
         left = less_one(table, left, out[-1], own)
     return tuple(out)
@@ -240,6 +241,23 @@ def left_out(
         base, whole = np.broadcast_to(out, count.shape), whole + m + a * levels
         out = np.divide(count + m * base + a, whole, out=base.copy(), where=whole > 0)
     return out
+
+
+def first_of_each(cells: Sequence[np.ndarray], shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(the first of the rows that are in each cell of a table, which of these stands for each row (n,)) of rows with
+    these places on each of its axes.
+
+    >>> [at.tolist() for at in first_of_each([np.array([1, 0, 1])], [2])]
+    [[0, 1], [0, 1, 0]]
+    """
+    place = np.ravel_multi_index(tuple(cells), tuple(shape))
+    rows = np.arange(len(place))
+    first = np.empty(prod(shape), dtype=np.intp)  # only entries that are written are read
+    first[place[::-1]] = rows[::-1]
+    some = np.flatnonzero(first[place] == rows)
+    which = np.empty(len(place), dtype=np.intp)
+    which[some] = np.arange(len(some))
+    return some, which[first[place]]
 
 
 def log_shares_without(
@@ -323,9 +341,13 @@ class BackedOffTables(Tables):
         """The counts of every column by its parents, of the tally that these are estimated from: found once."""
         known = self.__dict__.get("_chains")
         if known is None or known[0] is not t:
-            known = t, [_chain(t, j, own) for j, own in enumerate(self.parents)]
-            self.__dict__["_chains"] = known
+            known = self.keep_chains(t, [_chain(t, j, own) for j, own in enumerate(self.parents)])
         return known[1]
+
+    def keep_chains(self, t: DistinctRows, chains: list[list[np.ndarray]]) -> tuple[DistinctRows, list]:
+        """Remember them."""
+        self.__dict__["_chains"] = t, chains
+        return t, chains
 
 
 @dataclass(frozen=True)
@@ -336,11 +358,13 @@ class BackoffSmoothing:
 
     def estimate(self, t: DistinctRows, parents: Parents) -> BackedOffTables:
         tables, strengths = [], []
-        for j, own in enumerate(parents):
-            chain = _chain(t, j, own)
+        chains = [_chain(t, j, own) for j, own in enumerate(parents)]
+        for j, chain in enumerate(chains):
             strengths.append(self._strengths(j, chain))
             tables.append(shares(chain, self._alphas(chain), strengths[-1])[-1])
-        return BackedOffTables(parents, tuple(tables), t.levels, tuple(strengths))
+        out = BackedOffTables(parents, tuple(tables), t.levels, tuple(strengths))
+        out.keep_chains(t, chains)
+        return out
 
     def _alphas(self, chain: list[np.ndarray]) -> list[float]:
         if self.alpha is not None:
@@ -376,11 +400,16 @@ class BackoffSmoothing:
         lone = np.zeros(rows.shape, dtype=bool) if lone is None else lone
         hard = (rows < 0).any(axis=1) | lone.any(axis=1)
         out, easy = np.zeros((len(rows), p.k)), np.flatnonzero(~hard)
+        alike = w is None or (len(w) > 0 and bool((w == w[0]).all()))
         for j, (parents, chain) in enumerate(zip(p.parents, chains, strict=True)):
-            given, own = [rows[easy, i] for i in parents], None if w is None else w[easy]
+            # rows of the same weight that are in the same cell of the table score the same
+            cells = [y[easy], *(rows[easy, i] for i in parents), rows[easy, j]]
+            some, which = first_of_each(cells, chain[-1].shape) if alike else (slice(None), slice(None))
+            own_y, *given, own = (values[some] for values in cells)
             with np.errstate(divide="ignore"):
-                alphas = self._alphas(chain)
-                out[easy] += np.log(left_out(chain, alphas, p.strengths[j], rows[easy, j], given, y[easy], own))
+                weight = None if w is None else w[easy][some]
+                shares_left = left_out(chain, self._alphas(chain), p.strengths[j], own, given, own_y, weight)
+                out[easy] += np.log(shares_left)[which]
         if hard.any():
             at = np.flatnonzero(hard)
             left = Left([Column(*one) for one in zip(p.parents, chains, p.strengths, strict=True)], self._alpha)

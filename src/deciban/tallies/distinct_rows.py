@@ -30,6 +30,26 @@ from deciban.tallies.exact_tables import ExactTable, minus, plus, relabelled, ti
 _FULL = 1 << 62  # keys of one word stay below this
 
 
+def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the distinct rows of whole numbers ≥ −1 (n, d), in ascending order; which of them each row is, (n,)).
+
+    >>> found, which = distinct_rows(np.array([[1, -1], [0, 2], [1, -1]]))
+    >>> found.tolist(), which.tolist()
+    ([[0, 2], [1, -1]], [1, 0, 1])
+    """
+    if len(rows) <= 1:
+        return rows, np.zeros(len(rows), dtype=np.int64)
+    key, size = np.zeros(len(rows), dtype=np.int64), 1
+    for column, base in zip(rows.T, (rows.max(axis=0).astype(np.int64) + 2).tolist(), strict=True):
+        if size * base >= _FULL:
+            values, key = np.unique(key, return_inverse=True)
+            size = len(values)
+        key = key * base + column + 1
+        size *= base
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    return rows[first], which
+
+
 @dataclass(frozen=True)
 class KeyedRows(Tally, ABC):
     """Rows with a key and a weight, in ascending order of their keys: what adds and removes rows by key.
