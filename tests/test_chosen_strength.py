@@ -17,6 +17,7 @@ from deciban.data.blocks import Counts, Reals
 from deciban.errors import DataError, SupportError
 from deciban.logistic.laplace import Leverage
 from deciban.logistic.likelihood import Prior, reference_coding
+from deciban.logistic.path import sample_by_content
 from deciban.plots import coefficient_path
 from deciban.plots.paths import spread
 from deciban.rows.digests import row_digests
@@ -212,6 +213,31 @@ def test_weights_choose_as_repetitions_do_dense_or_sparse(ratio, weights):
     assert one.C_ == pytest.approx(many.C_) == pytest.approx(thin.C_)
     np.testing.assert_allclose(one.path_.log_loss, many.path_.log_loss, rtol=1e-4)
     np.testing.assert_allclose(one.predict_proba(x), many.predict_proba(x), atol=1e-4)
+
+
+def test_choice_by_a_sample_is_that_of_repetitions_in_any_order_dense_or_sparse(monkeypatch):
+    monkeypatch.setattr("deciban.logistic.path.LEAVING", 30)
+    x, y = rows(3, n=200)
+    times = (np.arange(200) * 7) % 4
+    order = np.random.default_rng(0).permutation(np.repeat(np.arange(200), times))
+    model = LogisticRegression(C="auto", tol=1e-7)
+    one, many = clone(model).fit(x, y, sample_weight=times), clone(model).fit(x[order], y[order])
+    thin = clone(model).fit(sparse.csr_matrix(x), y, sample_weight=times)
+    assert one.C_ == pytest.approx(many.C_) == pytest.approx(thin.C_)
+    np.testing.assert_allclose(one.path_.log_loss, many.path_.log_loss, rtol=1e-4)
+    np.testing.assert_allclose(one.path_.log_loss, thin.path_.log_loss, rtol=1e-4)
+    few = sample_by_content(Reals(x), times.astype(float), 30)
+    assert len(few) == 30
+    assert times[few].all()
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+def test_best_of_the_whole_grid_is_chosen(ratio):
+    x, y = rows(3, n=150, d=8)
+    model = LogisticRegression(C="auto", l1_ratio=ratio).fit(x, y)
+    every = LogisticRegression(l1_ratio=ratio).path(x, y, held_out="auto")
+    assert every.log_loss[np.isclose(every.Cs, model.C_)][0] <= every.log_loss.min() * 1.001
+    np.testing.assert_array_equal(model.path_.coef[model.path_.best], model.coef_)
 
 
 def test_list_of_strengths_is_what_is_chosen_from():

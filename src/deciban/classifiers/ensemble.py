@@ -40,7 +40,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from deciban import decision, metrics
+from deciban import decision, metrics, ops
 from deciban.classifiers import conformal
 from deciban.classifiers.base import (
     PRIORS,
@@ -1211,10 +1211,10 @@ class StandardisedMember(OwnMember):
         columns = frames.columns(X if frames.is_frame(X) else np.asarray(X))
         x = np.column_stack([np.asarray(column.values, dtype=np.float64) for column in columns])
         w = None if w is None else np.asarray(w, dtype=np.float64)
-        with np.errstate(over="ignore"):
-            mean = np.average(x, axis=0, weights=w)
-            spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w))
-        if np.isinf(spread).any():
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments = ops.moments(Reals(x), np.zeros(len(x), dtype=np.int32), w, 1)  # equal bits in any order of rows
+            mean, spread = moments.mean[0], np.sqrt(moments.m2[0] / moments.n.sum())
+        if not ops.all_finite(spread):
             raise inputs.overflow_error(np.abs(x).max())
         spread[~(spread > 1e-12 * np.abs(x).max(axis=0, initial=1e-300))] = 1.0
         model = clone(self.model).fit((x - mean) / spread, y, w)

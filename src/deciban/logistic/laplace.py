@@ -56,6 +56,7 @@ from deciban.logistic.likelihood import LikelihoodExpansion, Prior, check_size, 
 from deciban.solvers.newton import Metric
 
 CHUNK = 1 << 18  # least number of cells of a chunk of rows
+BLOCK = 1 << 16  # cells at a time that stay in cache
 DRAWS = 512  # for more than two classes
 
 
@@ -193,6 +194,14 @@ class Leverage:
             return cls(design, design)
         return cls(design, replace(design, w=design.w / np.maximum(times, 1.0)))
 
+    def leaving_only(self, at: np.ndarray) -> Leverage:
+        """The same, where only these rows are left out."""
+        rows = self.leaving
+        if len(at) == rows.x.n:
+            return self
+        w = None if rows.w is None else rows.w[at]
+        return replace(self, leaving=replace(rows, x=rows.x.take(at), y=rows.y[at], w=w))
+
     def without(self, theta: np.ndarray, prior: Prior) -> np.ndarray:
         """log P(class | x) of each row, (n, k), by the fit θ (m, p), of this L2 penalty, without the row."""
         design = self.learned
@@ -272,14 +281,23 @@ def _step(a: np.ndarray, y: np.ndarray, u: np.ndarray, proba: np.ndarray, roots:
     """u (I − u Q V)⁻¹ Q r of each row, (n, m); proba (n, m): of the classes except the first."""
     m = proba.shape[1]
     pull = proba - (y[:, None] == np.arange(1, m + 1))
-    lever = np.einsum("np,mpq->nmq", a, roots, optimize=True)
+    reach = u[:, None, None] * _own_reach(a, roots)
     if m == 1:
-        q = u * np.einsum("nmq,nmq->n", lever, lever)
-        curved = proba[:, 0] * (1.0 - proba[:, 0])
+        q, curved = reach[:, 0, 0], proba[:, 0] * (1.0 - proba[:, 0])
         return (q * pull[:, 0] / np.maximum(1.0 - q * curved, LEAST))[:, None]
-    reach = u[:, None, None] * (lever @ lever.transpose(0, 2, 1))
     curved = reach * proba[:, None, :] - (reach @ proba[:, :, None]) * proba[:, None, :]
     return np.linalg.solve((1.0 + LEAST) * np.eye(m) - curved, reach @ pull[:, :, None])[:, :, 0]
+
+
+def _own_reach(a: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """Q of each row, (n, m, m), from the roots (m, p, q) of H⁻¹: in blocks of rows that stay in cache."""
+    m, p, q = roots.shape
+    side, out = roots.transpose(1, 0, 2).reshape(p, m * q), np.empty((len(a), m, m))
+    step = max(1, BLOCK // (m * q))
+    for start in range(0, len(a), step):
+        lever = (a[start : start + step] @ side).reshape(-1, m, q)
+        np.matmul(lever, lever.transpose(0, 2, 1), out=out[start : start + step])
+    return out
 
 
 def _moved(

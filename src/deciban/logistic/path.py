@@ -4,11 +4,13 @@ A path is the fits of one model from a strong penalty to a weak one; each starts
 
     grid of C    L2: four values per decade, until coefficients are hardly shrunk
                  L1: eight values per decade, from the C at which the first coefficient differs from 0
-    held out     log loss of rows by fits without them: approximate leave-one-out (see `laplace.Leverage`), or 5 folds
-                 if there is an L1 penalty, or too many coefficients for a Hessian
+    held out     log loss of rows by fits without them: approximate leave-one-out (see `laplace.Leverage`) of about
+                 2,000 rows, or 5 folds if there is an L1 penalty, or too many coefficients for a Hessian
 
-`C="auto"` follows the path until the held-out log loss has not improved for several steps, and selects the C of the
-least held-out log loss. A list of numbers as C is tried instead of the grid. Held-out rows have the weights of the fit.
+`C="auto"` follows the path over every second value, until the held-out log loss is 5 % above the least, or has not
+improved for several values; then the values beside the best are tried, and the C of the least held-out log loss is
+selected. With an L2 penalty, these fits have a larger tolerance than that of the selected C. A list of numbers as C is
+tried instead of the grid. Held-out rows have the weights of the fit.
 
 >>> import numpy as np
 >>> from deciban import LogisticRegression
@@ -26,13 +28,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from deciban import display, ops, progress
-from deciban.data.blocks import Table
+from deciban.data.blocks import Counts, Reals, Table
 from deciban.errors import DataError
 from deciban.logistic import minimisation
 from deciban.logistic.laplace import Leverage
@@ -41,6 +44,7 @@ from deciban.logistic.objective import Objective
 from deciban.logistic.settings import Settings
 from deciban.metrics import log_loss
 from deciban.plots import paths
+from deciban.rows.digests import row_digests, stirred
 from deciban.rows.folds import assign_folds, folds_with_copies_together
 from deciban.solvers.base import Solution
 from deciban.solvers.lbfgs import Columns
@@ -222,14 +226,15 @@ def only_best(fits: Iterable[Fit]) -> list[Fit]:
 
 
 class StopWhenWorse:
-    """Stop after so many fits without improvement."""
+    """Stop after so many fits without improvement, or one that is worse than the best by a share."""
 
-    def __init__(self, patience: int):
-        self.patience, self.best, self.since = patience, np.inf, 0
+    def __init__(self, patience: int, rise: float = np.inf):
+        self.patience, self.rise, self.best, self.since = patience, rise, np.inf, 0
 
     def __call__(self, fit: Fit) -> bool:
         self.best, self.since = (fit.log_loss, 0) if fit.log_loss < self.best else (self.best, self.since + 1)
-        return self.since >= self.patience and bool(np.isfinite(self.best))
+        worse = self.since >= self.patience or fit.log_loss > (1.0 + self.rise) * self.best
+        return worse and bool(np.isfinite(self.best))
 
 
 class StopWhenFlat:
@@ -282,6 +287,7 @@ class LeaveOneOutScore:
     """Log loss by approximate leave-one-out; for L2 penalties."""
 
     rows: Leverage
+    y: np.ndarray  # of the rows that are left out
     w: np.ndarray | None
     bias: float  # penalty of the intercept, times C
     scales: np.ndarray | None = None  # (d,), that the penalty divides columns by
@@ -293,7 +299,9 @@ class LeaveOneOutScore:
     ) -> LeaveOneOutScore:
         """`times` (n,): how many rows each row stands for."""
         rows = objective.rows
-        return cls(Leverage.of(rows.x, rows.y, rows.w, rows.k, objective.intercept, times), rows.w, bias, scales)
+        whole = Leverage.of(rows.x, rows.y, rows.w, rows.k, objective.intercept, times)
+        at = sample_by_content(objective.x, rows.w, LEAVING)
+        return cls(whole.leaving_only(at), rows.y[at], None if rows.w is None else rows.w[at], bias, scales)
 
     def __call__(self, C: float, objective: Objective, w: np.ndarray) -> float:
         table, last = objective.table(w), objective.d
@@ -301,7 +309,14 @@ class LeaveOneOutScore:
         theta = reference_coding(table[:, :last], bias, objective.intercept)
         with np.errstate(all="ignore"):
             prior = Prior(C, self.bias / C, self.scales)
-            return mean_loss(self.rows.without(theta, prior), objective.rows.y, self.w)
+            return mean_loss(self.rows.without(theta, prior), self.y, self.w)
+
+
+def sample_by_content(x: Reals | Counts, w: np.ndarray | None, most: int) -> np.ndarray:
+    """All copies of up to `most` distinct rows of positive weight, in ascending order: which, their cells decide."""
+    at, digest = np.arange(x.n) if w is None else np.flatnonzero(w > 0), stirred(row_digests(x))
+    distinct = np.unique(digest[at])
+    return at if len(distinct) <= most else at[digest[at] <= distinct[most - 1]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,6 +360,9 @@ def is_narrow(objective: Objective) -> bool:
 
 FOLDS = 5
 PATIENCE = 8  # consecutive values of C without improvement after which the search stops
+RISE = 0.05  # held-out log loss above the least, as a share of it, at which the choice of C stops
+ROUGH = 100.0  # how much larger the tolerance is while the C of an L2 penalty is chosen
+LEAVING = 1 << 11  # rows that leave-one-out takes where C is chosen
 KEPT = 1_000_000  # largest number of coefficients of a path that `fit` keeps
 
 
@@ -395,11 +413,13 @@ def fit_path(
     verbose: Any = 0,
     stop: Callable[[Fit], bool] | None = None,
     most: float = np.inf,
+    coarse: bool = False,
 ) -> tuple[list[Fit], str]:
     """(the fits of a path, how rows were held out).
 
     Cs: None for the grid. held_out: see `LogisticRegression.path`. times: weights of the rows as given. X: the rows as
     given, for a splitter. stop: see `walk`. most: with more coefficients in all, only the best fit keeps its own.
+    coarse: every second C, and then those beside the best.
     """
     start = null_parameters(objective)
     scales = settings.scales(objective)
@@ -413,6 +433,12 @@ def fit_path(
             return minimisation.minimise(settings.solver, f, w, tol, max_iter, watch)
 
         score = scorer(held_out, objective, settings, times, X, minimise)
-        fits = walk(partial(settings.rescaled, objective), strengths, start, minimise, score, stop)
-        kept = list(fits) if len(strengths) * objective.size <= most else only_best(fits)
+        keep = list if len(strengths) * objective.size <= most else only_best
+        at = partial(settings.rescaled, objective)
+        kept = keep(walk(at, strengths[:: 1 + coarse], start, minimise, score, stop))
+        if coarse:
+            best = least(np.array([fit.log_loss for fit in kept]))
+            beside = [strengths[i] for i in (2 * best - 1, 2 * best + 1) if 0 <= i < len(strengths)]
+            more = (walk(at, [C], kept[best].answer.w, minimise, score) for C in beside)
+            kept = keep(sorted(chain(kept, *more), key=lambda fit: fit.C))
     return kept, "" if score is None else score.name

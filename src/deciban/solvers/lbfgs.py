@@ -102,7 +102,9 @@ class Memory(NamedTuple):
 
 def _grown(a: np.ndarray, edge: np.ndarray, corner: float) -> np.ndarray:
     """a with one more row and column: the edge, and the corner of both."""
-    return np.block([[a, edge[:, None]], [edge, np.array([[corner]])]])
+    out = np.empty((len(a) + 1, len(a) + 1))
+    out[:-1, :-1], out[:-1, -1], out[-1, :-1], out[-1, -1] = a, edge, edge, corner
+    return out
 
 
 SEEN = 6  # steps from which the rate of convergence is estimated
