@@ -418,14 +418,14 @@ def test_singular_covariances_of_coded_columns_are_those_of_a_blend(diagonal):
     assert len(given.singular_) == 2
 
 
-def test_strengths_are_chosen_of_collinear_columns_by_some_refits(monkeypatch):
+def test_strengths_are_chosen_of_collinear_columns_without_refits(monkeypatch):
     rows, y = wide()
     rows["years"] = rows["job"].map({"cook": 1.0, "nurse": 3.0, "pilot": 5.0})  # determined by `job`
     refits = []
     without = type(fitted("GaussianNB", rows, y)._state).without
     monkeypatch.setattr("deciban.models.model.State.without", lambda *own: refits.append(1) or without(*own))
     model = fitted("RegularizedDiscriminantAnalysis", rows, y, blend="loo")
-    assert 0 < len(refits) <= 10 * 40
+    assert not refits
     assert deciban.cross_validate(model, rows, y, folds=3).log_loss < 0.72
 
 

@@ -8,7 +8,7 @@ A path is the fits of one model from a strong penalty to a weak one; each starts
                  2,000 rows, or 5 folds if there is an L1 penalty, or too many coefficients for a Hessian
 
 `C="auto"` follows the path over every second value, until the held-out log loss is 5 % above the least, or has not
-improved for several values; then the values beside the best are tried, and the C of the least held-out log loss is
+improved for several values; then the values next to the best are tried, and the C of the least held-out log loss is
 selected. With an L2 penalty, these fits have a larger tolerance than that of the selected C. A list of numbers as C is
 tried instead of the grid. Held-out rows have the weights of the fit.
 
@@ -419,7 +419,7 @@ def fit_path(
 
     Cs: None for the grid. held_out: see `LogisticRegression.path`. times: weights of the rows as given. X: the rows as
     given, for a splitter. stop: see `walk`. most: with more coefficients in all, only the best fit keeps its own.
-    coarse: every second C, and then those beside the best.
+    coarse: every second C, and then those next to the best.
     """
     start = null_parameters(objective)
     scales = settings.scales(objective)
@@ -438,7 +438,7 @@ def fit_path(
         kept = keep(walk(at, strengths[:: 1 + coarse], start, minimise, score, stop))
         if coarse:
             best = least(np.array([fit.log_loss for fit in kept]))
-            beside = [strengths[i] for i in (2 * best - 1, 2 * best + 1) if 0 <= i < len(strengths)]
-            more = (walk(at, [C], kept[best].answer.w, minimise, score) for C in beside)
+            nearest = [strengths[i] for i in (2 * best - 1, 2 * best + 1) if 0 <= i < len(strengths)]
+            more = (walk(at, [C], kept[best].answer.w, minimise, score) for C in nearest)
             kept = keep(sorted(chain(kept, *more), key=lambda fit: fit.C))
     return kept, "" if score is None else score.name

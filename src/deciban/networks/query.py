@@ -370,7 +370,7 @@ class Left:
             for nodes in self._sums(pattern):
                 scope = sorted({i for j in nodes for i in (*self.columns[j].parents, j)})
                 parts.setdefault((nodes, tuple(pattern[scope].tolist())), []).append(own)
-        for part in sorted(parts):  # whatever other rows there are
+        for part in sorted(parts):  # in an order that does not depend on other rows
             own = np.concatenate(parts[part])
             out[own] += self._summed(part[0], rows[own], y[own], weight[own], state[own[0]])
         return out

@@ -86,7 +86,7 @@ def marginal(table: np.ndarray, cell: float) -> np.ndarray:
 
 class _Scores:
     """Scores of columns given parents, each found once. The tables of one column with the same parents and one more are
-    counted together, whatever the one more is: so a search takes a pass over the rows for each change of parents."""
+    counted together for every one more: so a search takes a pass over the rows for each change of parents."""
 
     def __init__(self, t: DistinctRows, prior: float):
         self.t, self.prior, self.size = t, prior, table_sizes(t)
@@ -198,7 +198,7 @@ class _Climb:
         self.edge[list(own), b] = True
         if before <= own:
             new = [[a, b] for a in own - before]
-        else:  # what an edge that is gone made reachable is found anew
+        else:  # an edge was removed: what it made reachable is found again
             self.reach[:] = False
             new = np.argwhere(self.edge).tolist()
         for start, end in new:
