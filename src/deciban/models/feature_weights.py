@@ -52,6 +52,7 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 from deciban import ops
+from deciban.data.blocks import borders
 from deciban.engines import threads
 from deciban.errors import DataError
 from deciban.models.calibration import Calibration
@@ -63,6 +64,7 @@ from deciban.tallies.basic import SumTuple
 LEAST, LARGEST = 1e-2, 1e4  # penalty strengths
 FEW = 70.0  # number of rows at which the least strength is 1
 STRIDES = (0.3, 8.0)
+CACHED = 1 << 16  # numbers of evidence that a Hessian adds at a time
 SETTLED = 0.03  # a change of log(strength) that counts as none
 NEGLIGIBLE = 1e-10  # nats per row; absolute, as separated classes have a loss of 0
 _trtri = get_lapack_funcs(("trtri",), dtype=np.float64)[0]
@@ -346,27 +348,37 @@ def _back(piece: WeightedRows, amounts: np.ndarray, layout: ParameterLayout) -> 
 
 def hessian_of(parts: np.ndarray, p: np.ndarray, w: np.ndarray, by_class: bool) -> np.ndarray:
     """The Hessian of the loss by weights, (k, d) or (d,), and biases, (k,)."""
-    (n, k, d), mass = parts.shape, p * w[:, None]
-    expected = parts * p[:, :, None]
-    mean = np.hstack([expected.reshape(n, k * d) if by_class else expected.sum(axis=1), p])
-    out = -(mean.T * w) @ mean
-    if not by_class:
-        expected *= w[:, None, None]
-        edge, bias = expected.sum(axis=0), np.arange(len(out) - k, len(out))
-        out[:d, :d] += expected.reshape(n * k, d).T @ parts.reshape(n * k, d)
-        out[:d, bias] += edge.T
-        out[bias, :d] += edge
-        out[bias, bias] += mass.sum(axis=0)
-        return out
+    n, k, d = parts.shape
+    size = (k * d if by_class else d) + k
+    out, edge, root = np.zeros((size, size)), np.zeros((k, d)), np.sqrt(p * w[:, None])
+    biases = np.arange(size - k, size)
+    out[biases, biases] = np.einsum("nk,nk->k", root, root)
+    for start, stop in borders(n, n * k * d, CACHED):
+        some, here = parts[start:stop], root[start:stop]
+        scaled = some * here[:, :, None]
+        edge += np.einsum("nk,nkd->kd", here, scaled)
+        if by_class:
+            for c in range(k):
+                at = slice(c * d, (c + 1) * d)
+                out[at, at] += scaled[:, c].T @ scaled[:, c]
+            mean = (scaled * here[:, :, None]).reshape(stop - start, k * d)
+        else:
+            rows = scaled.reshape(-1, d)
+            out[:d, :d] += rows.T @ rows
+            mean = np.matmul(here[:, None], scaled)[:, 0]
+        # roots of w cancel in the mean: E[s] √w = Σ_c p_c w s_c / √w
+        mean = np.hstack([mean, here**2]) * _inverse_root(w[start:stop])[:, None]
+        out -= mean.T @ mean
     for c in range(k):
-        at, bias = slice(c * d, (c + 1) * d), len(out) - k + c
-        turned = parts[:, c].T * mass[:, c]
-        out[at, at] += turned @ parts[:, c]
-        edge = turned.sum(axis=1)
-        out[at, bias] += edge
-        out[bias, at] += edge
-        out[bias, bias] += mass[:, c].sum()
+        at = slice(c * d, (c + 1) * d) if by_class else slice(d)
+        out[at, biases[c]] += edge[c]
+        out[biases[c], at] += edge[c]
     return out
+
+
+def _inverse_root(w: np.ndarray) -> np.ndarray:
+    """1 / √w; 0 where w is 0."""
+    return np.divide(1.0, np.sqrt(w), out=np.zeros_like(w), where=w > 0)
 
 
 def problem(
