@@ -29,6 +29,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
+from threadpoolctl import threadpool_limits
 
 import deciban
 from bench import report, tables
@@ -150,13 +151,15 @@ class Duel:
 
 
 def fold_of(table: Table, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(probabilities by `AutoClassifier`, those by boosting, CPU seconds of both fits) on one fold."""
+    """(probabilities by `AutoClassifier`, those by boosting, CPU seconds of both fits) on one fold. Boosting has one thread
+    of OpenMP: threads that wait for each other use CPU, on a busy machine most of it."""
     found, seconds = [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as in `evaluate`
         for model in (deciban.AutoClassifier(), boosting.make(table.numeric, table.nominal)):
             start = time.process_time()
-            model.fit(table.X.iloc[train], table.labels[train])
+            with threadpool_limits(1, "openmp"):
+                model.fit(table.X.iloc[train], table.labels[train])
             seconds.append(time.process_time() - start)
             found.append(in_order(model, table, test))
     return found[0], found[1], np.array(seconds)
