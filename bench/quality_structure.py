@@ -82,11 +82,6 @@ seconds of all fits of each.
 """
 
 
-BEFORE = """\
-Not in this table, but measured before kernel logistic regression and Bayesian networks were candidates of
-AutoClassifier:"""
-
-
 def members(numeric: Sequence[str], nominal: Sequence[str]) -> list[tuple[str, Any]]:
     """The models that are there, by name."""
     made: dict[str, tuple[str, dict[str, Any]]] = {
@@ -151,8 +146,8 @@ class Duel:
 
 
 def fold_of(table: Table, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(probabilities by `AutoClassifier`, those by boosting, CPU seconds of both fits) on one fold. Boosting has one thread
-    of OpenMP: threads that wait for each other use CPU, on a busy machine most of it."""
+    """(probabilities by `AutoClassifier`, those by boosting, CPU seconds of both fits) on one fold. Boosting has one
+    thread of OpenMP: threads that wait for each other use CPU, on a busy machine most of it."""
     found, seconds = [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as in `evaluate`
@@ -277,8 +272,6 @@ def page(found: Found, rows: dict[str, str], duels: dict[str, Duel]) -> str:
                 ],
             ),
         ]
-        if rest := [name for name in names if AUTO in found[name] and name not in duels]:
-            parts.append(f"{BEFORE} {', '.join(f'`{name}`' for name in rest)}.")
     for title, number, best, text in (
         ("Log loss (less is better)", lambda m: m.log_loss, min, "{:.4f}"),
         ("Accuracy (more is better)", lambda m: m.accuracy, max, "{:.2%}"),

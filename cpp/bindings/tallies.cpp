@@ -37,6 +37,7 @@ static void bind_columns(nb::module_& m) {
 }
 
 constexpr Size most_cells = Size{1} << 24;  // of a joint table
+constexpr Size most_places = Size{1} << 30;  // of its cells and folds that have rows
 
 // Refuse pairs of columns whose counts do not fit into rows of `width` cells.
 static void check_pairs(const Offsets& levels, const Offsets& start, Size d, Size width) {
@@ -117,6 +118,7 @@ static void bind_codes(nb::module_& m) {
           check_size(theta, {folds, width, k}, "theta");
           check_offsets(start, sets, length(members, 0), "start");
           check_size(out, {sets, 2}, "out");
+          check(cells.n <= most_places / std::max<Size>(folds, 1), "there are too many rows in folds");
           for (Size s = 0; s < sets; ++s) {
             Size size = 1;
             check(start.data()[s] < start.data()[s + 1], "every set needs a column");

@@ -46,6 +46,7 @@ from deciban.rows.raw_rows import HeldOut, RawRows, RawSample
 
 MIX = "(mix)"  # the name of the mix in a leaderboard
 FIRST, GROWTH = 1000, 4  # rows of the first sample; how many times as many the next one has
+RACE_FOLDS = 3  # in which samples are held out, at most
 FEWEST = 3  # candidates that a race keeps at least
 PSEUDO_ROWS = 3.0  # by which the weights of the mix are pulled to equal ones
 LEAST = 0.02  # weight in the mix below which a candidate is left out
@@ -192,9 +193,10 @@ class MemberSearch:
     def _compare(self, members: Sequence[Member], rows: RawRows, n: int, needed: bool = True) -> Round | None:
         """Held-out predictions of the members; None if there are none. `needed`: the first of them is tried even if
         no time is left."""
-        held = self.sample.hold_out(self.n_folds) if rows is self.rows else rows.sample().hold_out(self.n_folds)
+        race = rows is not self.rows
+        held = rows.sample().hold_out(min(self.n_folds, RACE_FOLDS)) if race else self.sample.hold_out(self.n_folds)
         parts = [rows.without(held.left_out(group)) for group in range(held.groups)]
-        some = "" if rows is self.rows else f" of {n:,} of {self.sample.rows:,} rows"
+        some = f" of {n:,} of {self.sample.rows:,} rows" if race else ""
         predicted: list[Predicted] = []
         for number, member in enumerate(members):
             later = sum(self._estimate(one.member, self.sample.rows) for one in predicted)  # their last fits

@@ -10,8 +10,10 @@ landmarks) · K^(−½), in the coordinates of the eigenvectors of K, |f|² is a
 diagonal; coefficients times its root converge in few steps of L-BFGS.
 
 The rate is 1 / (2 bandwidth² · mean |z − z'|²) over pairs of rows. Bandwidth and C are those of the least log loss of
-rows held out in folds, on a sample by content: for each bandwidth C grows until the loss does, and bandwidths are
-tried from the middle one outwards while the loss falls. Each fit starts from that of a smaller C.
+held-out rows: for each bandwidth C grows while the loss falls by 1 %, and bandwidths are tried from the middle
+one outwards. Each fit starts from that of a smaller C. Of many rows, a sample of 1,000 by content is held out in folds,
+then one third of a sample of 4,000, near the best bandwidth and C of the first: more rows show finer detail. Rows of a
+sample count as themselves: C is the variance of a score before rows are known, which does not grow with their number.
 
 Rows count once with their weights, in an order by content: the result does not depend on the order of the rows, and a
 weight is the same as copies.
@@ -26,7 +28,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -45,9 +47,8 @@ from deciban.rows.digests import row_digests, stirred
 
 KNOTS = 256  # values of a column at which its normal score is stored
 MOST = 16_384  # distinct rows that are learned from
-CHOICE = 1000  # distinct rows that bandwidth and C are chosen by
-CHOICE_LANDMARKS = 300
 CHOICE_FOLDS = 3
+GAIN, LEAST_GAIN = 0.01, 0.002  # what a larger C or another bandwidth must gain: a share of the held-out loss, and nats
 BANDWIDTHS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25)
 START = 3  # the bandwidth that is tried first
 STRENGTHS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0)  # values of C
@@ -180,13 +181,16 @@ class KernelRows:
     def n(self) -> int:
         return len(self.y)
 
-    def subset(self, most: int) -> KernelRows:
-        """The first rows of each class, whose weights add up to those of the class."""
+    def subset(self, most: int, whole: bool = True) -> KernelRows:
+        """The first rows of each class, whose weights add up to those of the class, or (not `whole`) are in the
+        proportions of the classes, with the mean weight of all rows."""
         if self.n <= most:
             return self
         at = stratified(np.arange(self.n), self.y, most)
-        whole, part = np.bincount(self.y, self.w, self.k), np.bincount(self.y[at], self.w[at], self.k)
-        factor = np.divide(whole, part, out=np.ones(self.k), where=part > 0)
+        each, part = np.bincount(self.y, self.w, self.k), np.bincount(self.y[at], self.w[at], self.k)
+        factor = np.divide(each, part, out=np.ones(self.k), where=part > 0)
+        if not whole:
+            factor *= len(at) / self.n
         return KernelRows(self.x[at], self.y[at], self.w[at] * factor[self.y[at]], self.k)
 
     @cached_property
@@ -339,71 +343,102 @@ def learn_kernel(
     z = scores.normal_scores(rows.x)
     mean = rows.w @ z / rows.w.sum()
     distance = 2.0 * float((rows.w @ (z - mean) ** 2).sum() / rows.w.sum())  # mean of |z − z'|²
-
-    def rate(bandwidth: float) -> float:
-        return 0.5 / (bandwidth**2 * distance) if distance > 0 else 1.0
-
+    rates = [0.5 / (bandwidth**2 * distance) if distance > 0 else 1.0 for bandwidth in bandwidths]
+    grid = Grid(bandwidths, rates, strengths)
+    at, first = grid.middle, 0
     held_out: dict[tuple[float, float], float] = {}
-    if len(bandwidths) > 1 or len(strengths) > 1:
-        held_out = choose(rows.subset(CHOICE), scores, rate, bandwidths, strengths, max_iter)
-    middle = bandwidths[min(START, len(bandwidths) - 1)], 1.0 if len(strengths) > 1 else strengths[0]
-    bandwidth, C = min(held_out, key=lambda one: held_out[one]) if held_out else middle
+    for search in SEARCHES[: 1 if rows.n < ENOUGH else 2] if grid.is_choice else ():
+        at, held_out = search.choose(rows, scores, grid, max_iter, at[0], first)
+        first = max(0, at[1] - 1)
+    rate, bandwidth, C = rates[at[0]], bandwidths[at[0]], strengths[at[1]]
     points = z[rows.landmarks(landmarks)]
-    features = Features.of(z, rows.w, points, rate(bandwidth))
+    features = Features.of(z, rows.w, points, rate)
     fit = None
     for strength, tolerance in ((C / 100, CHOICE_TOLERANCE), (C / 10, CHOICE_TOLERANCE), (C, TOLERANCE)):
         fit = features.fit(rows.y, rows.w, rows.k, strength, fit, tolerance, max_iter)
     assert fit is not None
     coef = features.to_landmarks @ fit.theta[:-1]
     bias = fit.theta[-1] - features.centre @ fit.theta[:-1]
-    scores = replace(scores, landmarks=points, rate=rate(bandwidth), coef=np.ascontiguousarray(coef.T), bias=bias)
+    scores = replace(scores, landmarks=points, rate=rate, coef=np.ascontiguousarray(coef.T), bias=bias)
     return KernelFit(scores, bandwidth, C, held_out, fit.n_iter, fit.converged)
 
 
-def choose(
-    rows: KernelRows,
-    scores: KernelScores,
-    rate: Callable[[float], float],
-    bandwidths: Sequence[float],
-    strengths: Sequence[float],
-    max_iter: int,
-) -> dict[tuple[float, float], float]:
-    """The mean log loss of rows held out in folds, by (bandwidth, C); a class of one row is not scored."""
-    scored = np.bincount(rows.y, minlength=rows.k)[rows.y] > 1
-    if not scored.any():
-        return {}
-    z, points = scores.normal_scores(rows.x), rows.landmarks(CHOICE_LANDMARKS)
-    found: dict[tuple[float, float], float] = {}
+@dataclass(frozen=True)
+class Grid:
+    """What is tried: bandwidths, from wide to narrow, with their rates, and ascending values of C."""
 
-    def best(place: int, first: int = 0) -> tuple[float, int]:
-        """(the least log loss of a bandwidth, by the values of C from a number on, the number of the best one)"""
-        features = Features.of(z, rows.w, z[points], rate(bandwidths[place]))
-        fits: list[Fit | None] = [None] * CHOICE_FOLDS
-        least, number = np.inf, first
-        for at, C in enumerate(strengths[first:], start=first):
-            total = 0.0
-            for fold in range(CHOICE_FOLDS):
-                held = np.flatnonzero((rows.folds == fold) & scored)
-                w = np.where(rows.folds == fold, 0.0, rows.w)
-                fits[fold] = fit = features.fit(rows.y, w, rows.k, C, fits[fold], CHOICE_TOLERANCE, max_iter)
-                own = features.scores(fit, held)
-                losses = logsumexp(own, axis=1) - own[np.arange(len(held)), rows.y[held]]
-                total += float(rows.w[held] @ losses)
-            loss = found[bandwidths[place], C] = total / float(rows.w[scored].sum())
-            if loss > least:
-                break
-            least, number = loss, at
-        return least, number
+    bandwidths: Sequence[float]
+    rates: Sequence[float]
+    strengths: Sequence[float]
 
-    start = min(START, len(bandwidths) - 1)
-    middle, number = best(start)
-    for step in (1, -1):
-        place, least, near = start + step, middle, number
-        while 0 <= place < len(bandwidths):
-            loss, near = best(place, max(0, near - BACK))
-            if loss >= least:
+    @property
+    def is_choice(self) -> bool:
+        return len(self.bandwidths) > 1 or len(self.strengths) > 1
+
+    @property
+    def middle(self) -> tuple[int, int]:
+        """The bandwidth to start from, and the C where none can be chosen."""
+        return min(START, len(self.bandwidths) - 1), min(1, len(self.strengths) - 1)
+
+
+@dataclass(frozen=True)
+class Search:
+    """One round of the choice of bandwidth and C."""
+
+    rows: int  # distinct rows of the sample
+    landmarks: int
+    folds: int  # of `CHOICE_FOLDS`, that are held out
+
+    def choose(
+        self, rows: KernelRows, scores: KernelScores, grid: Grid, max_iter: int, place: int, first: int
+    ) -> tuple[tuple[int, int], dict[tuple[float, float], float]]:
+        """((which bandwidth, which C), mean log loss of held-out rows by (bandwidth, C)). The bandwidth with the number
+        `place` is tried first, from the C with the number `first` on. A class of one row is not scored."""
+        rows = rows.subset(self.rows, whole=False)
+        scored = np.bincount(rows.y, minlength=rows.k)[rows.y] > 1
+        held = [np.flatnonzero((rows.folds == fold) & scored) for fold in range(self.folds)]
+        mass = float(sum(rows.w[own].sum() for own in held))
+        found: dict[tuple[float, float], float] = {}
+        if not mass:
+            return grid.middle, found
+        z, points = scores.normal_scores(rows.x), rows.landmarks(self.landmarks)
+
+        def best(place: int, first: int) -> tuple[float, int]:
+            """(the least log loss of a bandwidth, by which C from a number on)"""
+            features = Features.of(z, rows.w, z[points], grid.rates[place])
+            fits: list[Fit | None] = [None] * self.folds
+            least, number = np.inf, first
+            for at, C in enumerate(grid.strengths[first:], start=first):
+                total = 0.0
+                for fold, own in enumerate(held):
+                    w = np.where(rows.folds == fold, 0.0, rows.w)
+                    fits[fold] = fit = features.fit(rows.y, w, rows.k, C, fits[fold], CHOICE_TOLERANCE, max_iter)
+                    logs = features.scores(fit, own)
+                    total += float(rows.w[own] @ (logsumexp(logs, axis=1) - logs[np.arange(len(own)), rows.y[own]]))
+                loss = found[grid.bandwidths[place], C] = total / mass
+                if not is_less(loss, least):
+                    break
+                least, number = loss, at
+            return least, number
+
+        middle = place
+        least, number = best(place, first)
+        for step in (1, -1):
+            near = number
+            while 0 <= place + step < len(grid.bandwidths):
+                loss, near = best(place + step, max(0, near - BACK))
+                if not is_less(loss, least):
+                    break
+                place, least, number = place + step, loss, near
+            if place != middle:
                 break
-            place, least = place + step, loss
-        if least < middle:
-            break
-    return found
+        return (place, number), found
+
+
+def is_less(loss: float, least: float) -> bool:
+    """Whether a held-out loss is lower by more than chance and rounding make it."""
+    return loss < least - max(GAIN * least, LEAST_GAIN) if np.isfinite(least) else loss < least
+
+
+SEARCHES = (Search(1000, 300, CHOICE_FOLDS), Search(4000, 500, 1))
+ENOUGH = 2000  # distinct rows from which on there is a second search
