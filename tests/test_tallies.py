@@ -98,6 +98,24 @@ def test_few_wide_rows_are_kept_as_rows_and_become_dense_when_there_are_more():
     assert_close(total, ops.scatter(Reals(x), y, None, 1))
 
 
+def _bytes(sums) -> list[bytes]:
+    return [part.tobytes() for part in (sums.low, sums.count, sums.limbs)]
+
+
+@pytest.mark.parametrize(("d", "k"), [(3, 2), (7, 3), (60, 20)])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scatter_has_the_exact_sums_however_rows_are_taken(d, k, order, weighted):
+    """Rows of few classes and columns are taken in their order, others class after class."""
+    rng = np.random.default_rng(d)
+    x, y = np.array(rng.normal(3.0, 10.0, (500, d)), order=order), rng.integers(0, k, 500).astype(np.int32)
+    w = rng.choice([0.0, 0.5, 0.1], 500) if weighted else None
+    for pooled in (False, True):
+        found = ops.scatter(Reals(x), y, w, k, pooled)
+        np.testing.assert_allclose(found.scatter, ops.spec.scatter(Reals(x), y, w, k, pooled).scatter, rtol=1e-9)
+        assert _bytes(found.sums) == _bytes(ops.exact_sums(Reals(x), y, w, k)[1])
+
+
 def test_finite_tells_whether_every_number_is_one():
     good = Sums(np.array([1.0]), np.array([[2.0]]))
     assert good.finite()

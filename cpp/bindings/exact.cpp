@@ -45,6 +45,7 @@ static nb::tuple exact_tables(bool squares, Kernel kernel) {
   return nb::make_tuple(arrays_of(std::move(out[0])), arrays_of(std::move(out[1])), arrays_of(std::move(out[2])), second, finite);
 }
 
+// Cells as a matrix, whose view X is Dense<T>, or as columns that lie apart, whose view is Apart<T>.
 template <class X, class Cells>
 static void bind_rows(nb::module_& m) {
   m.def("exact_sums", [](const Cells& x, Codes y, Doubles w, Size k, std::optional<double> above, bool squares) {
@@ -55,6 +56,15 @@ static void bind_rows(nb::module_& m) {
             return kernels_of<RowTallies<X>>().exact_sums(cells, rows, k, above ? &*above : nullptr, squares, out);
           });
         }, "x"_a, "y"_a, "w"_a.none(), "k"_a, "above"_a.none(), "squares"_a);
+  m.def("scatter", [](const Cells& x, Codes y, Doubles w, Size k, OutTable<3> s) {
+          const auto& cells = view<typename X::Cell>(x);
+          const Size groups = length(s, 0);
+          check(k >= 0, "a number of classes is needed");
+          check(groups == 1 || groups == k, "one scatter matrix is needed, or one of each class");
+          check_size(s, {groups, cells.d, cells.d}, "s");
+          const Labels rows = view(y, w, cells.n, k);
+          return exact_tables(false, [&](auto& out) { return kernels_of<RowTallies<X>>().scatter(cells, rows, k, groups, s.data(), out); });
+        }, "x"_a, "y"_a, "w"_a.none(), "k"_a, "s"_a);
   m.def("exact_products", [](const Cells& x, Codes y, Doubles w, Size k) {
           const auto& cells = view<typename X::Cell>(x);
           check(k >= 0, "a number of classes is needed");

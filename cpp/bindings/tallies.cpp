@@ -10,25 +10,9 @@ static void bind_least(nb::module_& m) {
   m.def("least", [](Vector<T> values) { return kernels_of<CellTallies<T>>().least(values.data(), static_cast<Size>(values.size())); }, "values"_a, Free());
 }
 
-// Cells as a matrix, whose view X is Dense<T>, or as columns that lie apart, whose view is Apart<T>.
-template <class X, class Cells>
-static void bind_rows(nb::module_& m) {
-  using T = typename X::Cell;
-  using Kernel = RowTallies<X>;
-  m.def("scatter", [](const Cells& x, Codes y, Doubles w, OutTable<1> n, Out mean, OutTable<3> s) {
-          const auto& cells = view<T>(x);
-          const Size k = length(n, 0), groups = length(s, 0);
-          check(groups == 1 || groups == k, "one scatter matrix is needed, or one of each class");
-          check_size(mean, {k, cells.d}, "mean");
-          check_size(s, {groups, cells.d, cells.d}, "s");
-          kernels_of<Kernel>().scatter(cells, view(y, w, cells.n, k), k, groups, n.data(), mean.data(), s.data());
-        }, "x"_a, "y"_a, "w"_a.none(), "n"_a, "mean"_a, "s"_a, Free());
-}
-
 template <class T>
 static void bind_columns(nb::module_& m) {
   bind_least<T>(m);
-  bind_rows<Apart<T>, ColumnList<T>>(m);
   m.def("in_rows", [](const ColumnList<T>& x, nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
           const auto& cells = view<T>(x);
           check_size(out, {cells.n, cells.d}, "out");
@@ -148,8 +132,6 @@ void bind_tallies(nb::module_& m) {
           check_size(out, {static_cast<Size>(values.size())}, "out");
           kernels_of<WeightTallies>().logarithms(values.data(), static_cast<Size>(values.size()), out.data());
         }, "values"_a, "out"_a, Free());
-  bind_rows<Dense<double>, Matrix<double>>(m);
-  bind_rows<Dense<float>, Matrix<float>>(m);
   bind_columns<double>(m);  // after both: a matrix without rows would be taken for no columns
   bind_columns<float>(m);
   bind_codes<std::int32_t>(m);

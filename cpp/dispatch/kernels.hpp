@@ -10,7 +10,8 @@ namespace deciban {
 // tallies: rows of X, which is Dense<T> or Apart<T>
 template <class X>
 struct RowTallies {
-  void (*scatter)(const X& x, Labels rows, Size k, Size groups, double* n, double* mean, double* s);
+  // `out` as of `exact_sums` without squares
+  bool (*scatter)(const X& x, Labels rows, Size k, Size groups, double* s, LimbTable (&out)[4]);
   // n (k, 1), the weight of missing cells, Σ w x and Σ w x² of [x > above] or, where that is null, of x; false: some cell
   // or weight is infinite, or a weight is NaN
   bool (*exact_sums)(const X& x, Labels rows, Size k, const double* above, bool squares, LimbTable (&out)[4]);

@@ -1,5 +1,5 @@
-// Vectors that are looked up at random places: large ones lie on huge pages, where the system has them, for most of a
-// miss is finding the page.
+// Vectors of which large ones lie on huge pages, where the system has them: of vectors that are looked up at random places,
+// most of a miss is finding the page.
 #pragma once
 #include <cstdlib>
 #include <new>

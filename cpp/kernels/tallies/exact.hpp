@@ -40,6 +40,15 @@ struct ExactTotals {
 
   ExactTotals(Size k, Size d, bool squares_) : n(k, 1), gap(k, d), s1(k, d), s2(k, squares_ ? d : 0), squares(squares_) {}
 
+  // Appends to tables of n (where `classes`), missing weight, Σ w x and Σ w x²; whether all was finite.
+  bool into(LimbTable (&out)[4], bool classes) const {
+    if (classes) n.append_to(out[0]);
+    gap.append_to(out[1]);
+    s1.append_to(out[2]);
+    if (squares) s2.append_to(out[3]);
+    return finite;
+  }
+
   // One cell, in integers.
   [[gnu::noinline]] void cell(Size c, Size j, double x, double w) {
     const Parts a(x), b(w);
@@ -672,46 +681,81 @@ struct ExactPasses {
   }
 };
 
+// Rows are added a block at a time, each block as `AnyRows` gives it.
+template <class Op>
+class ExactRows {
+  const Labels rows_;
+  ExactTotals& totals_;
+  const Size d_, ld_;
+  const bool lasting_, copied_;  // whether rows stay where they are, and whether they are too narrow to be read there
+  std::vector<int> top_;
+  ExactPasses<Op> passes_;
+  Scratch narrow_;
+
+ public:
+  ExactRows(const AnyRows& x, Labels rows, const double* above, ExactTotals& totals, Size k)
+      : rows_(rows), totals_(totals), d_(x.d), ld_(x.ld), lasting_(x.direct && x.d >= lanes), copied_(x.direct && !lasting_),
+        top_(tops(x, rows, above)), passes_{totals, above, k, x.d, top_, heaviest(x, rows), {}}, narrow_(copied_ ? x.rows * x.ld : 0) {}
+
+  void add(Size start, Size count, const double* block, Size stride) {
+    if (copied_) {
+      for (Size i = 0; i < count; ++i) std::copy_n(block + i * stride, d_, narrow_.data() + i * ld_);
+      block = narrow_.data(), stride = ld_;
+    }
+    for (Size i = 0; i < count; ++i) {
+      const double w = rows_.weight(start + i);
+      if (w == 0) continue;
+      if (!(w - w == 0)) {
+        totals_.finite = false;
+        continue;
+      }
+      passes_.add(rows_.y[start + i], block + i * stride, w, rows_.w != nullptr);
+    }
+    if (!lasting_)
+      for (auto& [scale, pass] : passes_.passes) pass->serve();
+  }
+
+  void finish() {
+    for (auto& [scale, pass] : passes_.passes) pass->finish();
+  }
+
+ private:
+  // Windows and ranges of weights are chosen from some of the rows.
+  static Size looked_at(const AnyRows& x) { return x.n == 0 ? 0 : std::min(x.n, std::clamp<Size>(x.n / 8, 16, Exponents::most)); }
+
+  [[gnu::noinline]] static std::vector<int> tops(const AnyRows& x, Labels rows, const double* above) {
+    const Size looked = looked_at(x);
+    std::vector<int> out(static_cast<std::size_t>(x.d));
+    for (Size j = 0; j < x.d; ++j) {
+      Exponents seen;
+      for (Size s = 0; s < looked; ++s) {
+        const Size i = s * x.n / looked;
+        const double w = rows.weight(i);
+        if (w != 0 && w - w == 0) seen.see(above ? WeightAbove{*above}(x.cell(i, j), w) : x.cell(i, j));
+      }
+      out[static_cast<std::size_t>(j)] = Op::Window::choose(seen);
+    }
+    return out;
+  }
+
+  static int heaviest(const AnyRows& x, Labels rows) {
+    const Size looked = looked_at(x);
+    Exponents weights;
+    for (Size s = 0; s < looked && rows.w != nullptr; ++s) weights.see(rows.w[s * x.n / looked]);
+    return weights.count > 0 ? weights.high : 0;
+  }
+};
+
 template <class Op>
 [[gnu::noinline]] void exact_rows(AnyRows& x, Labels rows, const double* above, ExactTotals& totals, Size k) {
-  // Windows and ranges of weights are chosen from some of the rows.
-  const Size looked = x.n == 0 ? 0 : std::min(x.n, std::clamp<Size>(x.n / 8, 16, Exponents::most));
-  std::vector<int> top(static_cast<std::size_t>(x.d));
-  for (Size j = 0; j < x.d; ++j) {
-    Exponents seen;
-    for (Size s = 0; s < looked; ++s) {
-      const Size i = s * x.n / looked;
-      const double w = rows.weight(i);
-      if (w != 0 && w - w == 0) seen.see(above ? WeightAbove{*above}(x.cell(i, j), w) : x.cell(i, j));
-    }
-    top[static_cast<std::size_t>(j)] = Op::Window::choose(seen);
-  }
-  Exponents weights;
-  for (Size s = 0; s < looked && rows.w != nullptr; ++s) weights.see(rows.w[s * x.n / looked]);
-  ExactPasses<Op> passes{totals, above, k, x.d, top, weights.count > 0 ? weights.high : 0, {}};
-  const bool direct = x.direct && x.d >= lanes;
-  Scratch narrow(x.direct && !direct ? x.rows * x.ld : 0);
+  ExactRows<Op> sums(x, rows, above, totals, k);
   for (Size start = 0; start < x.n; start += x.rows) {
     const Size count = std::min(x.n - start, x.rows);
     Size stride;
     const double* block = x.at(start, count, stride);
-    if (x.direct && !direct) {
-      for (Size i = 0; i < count; ++i) std::copy_n(block + i * stride, x.d, narrow.data() + i * x.ld);
-      block = narrow.data(), stride = x.ld;
-    }
-    for (Size i = 0; i < count; ++i) {
-      const double w = rows.weight(start + i);
-      if (w == 0) continue;
-      if (!(w - w == 0)) {
-        totals.finite = false;
-        continue;
-      }
-      passes.add(rows.y[start + i], block + i * stride, w, rows.w != nullptr);
-    }
-    if (!direct)
-      for (auto& [scale, pass] : passes.passes) pass->serve();
+    sums.add(start, count, block, stride);
   }
-  for (auto& [scale, pass] : passes.passes) pass->finish();
+  sums.finish();
 }
 
 // out[l * size + b] = parts[b][l]
@@ -1038,11 +1082,7 @@ inline bool exact_panel(AnyRows& x, Labels rows, Size k, const double* above, bo
     exact_rows<WeightedSums<true>>(x, rows, nullptr, totals, k);
   else
     exact_rows<WeightedSums<false>>(x, rows, nullptr, totals, k);
-  if (classes) totals.n.append_to(out[0]);
-  totals.gap.append_to(out[1]);
-  totals.s1.append_to(out[2]);
-  if (squares) totals.s2.append_to(out[3]);
-  return totals.finite;
+  return totals.into(out, classes);
 }
 
 // Some columns at a time, so that the sums of all classes stay in a cache; `above` null: of the cells themselves.

@@ -13,10 +13,7 @@ namespace deciban {
 template <class X>
 static RowTallies<X> of_rows() {
   return {
-      .scatter = [](const X& x, auto... more) {
-        RowsOf<X> rows(x);
-        scatter(rows, more...);
-      },
+      .scatter = scatter_of<X>,
       .exact_sums = exact_sums<X>,
       .exact_products = exact_products<X>,
   };

@@ -2,11 +2,13 @@
 // `deciban/tallies/exact.py` defines, and what is rounded once from them.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
 #include <vector>
+#include "kernels/core/huge_pages.hpp"
 #include "kernels/core/views.hpp"
 
 namespace deciban {
@@ -19,9 +21,10 @@ constexpr Size block_columns = 64;
 inline Size blocks_of(Size d) { return (d + block_columns - 1) / block_columns; }
 inline Size width_of(Size block, Size d) { return std::min(block_columns, d - block * block_columns); }
 
-// Memory that is written before it is read.
+// Memory that is written before it is read. Tables of many columns lie on huge pages: finding ordinary ones takes longer than
+// writing them.
 template <class T>
-struct Unset : std::allocator<T> {
+struct Unset : OnHugePages<T> {
   template <class U>
   struct rebind {
     using other = Unset<U>;
@@ -403,12 +406,44 @@ class Division {
   }
 };
 
+// (upper 2^64 + lower) · 2^power as the nearest double.
+inline double nearest(Limb upper, Word64 lower, Limb power) {
+  const bool negative = upper < 0;
+  const Wide bits = static_cast<Wide>(static_cast<Word64>(upper)) << 64 | lower, size = negative ? ~bits + 1 : bits;
+  if (size == 0) return 0.0;
+  const Word64 high = static_cast<Word64>(size >> 64);
+  const int above = high ? 64 - __builtin_clzll(high) : 0;
+  if (!high) {
+    const int free = __builtin_clzll(static_cast<Word64>(size));
+    return nearest(static_cast<Word64>(size) << free, false, power - free, negative);
+  }
+  const bool more = (size & ((Wide{1} << above) - 1)) != 0;
+  return nearest(static_cast<Word64>(size >> above), more, power + above, negative);
+}
+
 inline void to_doubles(const LimbView& x, double* out) {
+  constexpr Limb whole = Limb{1} << 53;  // numbers up to it are doubles
   Magnitude value;
   for (Size c = 0; c < x.k; ++c)
-    for (Size j = 0; j < x.d; ++j) {
-      value.read(x, c, j);
-      out[c * x.d + j] = value.rounded();
+    for (Size j = 0; j < x.d; j += block_columns) {
+      const Size b = j / block_columns, count = x.count[b], stride = x.stride(j), width = width_of(b, x.d);
+      const Limb *first = x.cell(c, j), low = x.low[b];
+      double* to = out + c * x.d + j;
+      if (count == 0) {
+        std::fill_n(to, width, 0.0);
+      } else if (count > 2) {
+        for (Size l = 0; l < width; ++l) {
+          value.read(x, c, j + l);
+          to[l] = value.rounded();
+        }
+      } else {
+        const double unit = low >= -15 && low <= 14 ? std::ldexp(1.0, static_cast<int>(64 * low)) : 0.0;
+        for (Size l = 0; l < width; ++l) {
+          const Limb lower = first[l], upper = count == 2 ? first[stride + l] : lower >> 63;
+          const bool small = upper == lower >> 63 && lower < whole && lower > -whole && unit != 0;
+          to[l] = small ? static_cast<double>(lower) * unit : nearest(upper, static_cast<Word64>(lower), 64 * low);
+        }
+      }
     }
 }
 

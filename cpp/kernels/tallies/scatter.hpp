@@ -1,8 +1,9 @@
-// Per class mean and scatter matrix Σ w (x − mean)(x − mean)ᵀ; `groups` = k, or 1 to pool the matrices of all classes.
+// Scatter matrices Σ w (x − mean)(x − mean)ᵀ of each class (`groups` = k), or pooled (1). With them Σ w x without rounding, of
+// the same blocks of rows while they are in a cache.
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include "kernels/core/row_blocks.hpp"
+#include "kernels/tallies/exact.hpp"
 
 namespace deciban {
 
@@ -77,27 +78,33 @@ struct Centred {
   }
 
   // Σ(x − mean)(x − mean)ᵀ = Σ(x − ref)(x − ref)ᵀ − n (mean − ref)(mean − ref)ᵀ
-  void close(double n, double* mean) {
+  void close(double n) {
     settle();
-    for (Size j = 0; j < d; ++j) {
-      const double shift = n > 0 ? sum[j] / n : 0.0;
-      mean[j] = n > 0 ? ref[j] + shift : 0.0;
-      for (Size l = j; l < d && n > 0; ++l) total[j * ld + l] -= shift * sum[l];
-    }
+    for (Size j = 0; j < d && n > 0; ++j)
+      for (Size l = j; l < d; ++l) total[j * ld + l] -= sum[j] / n * sum[l];
   }
 };
 
 constexpr Size near_by = 1 << 17;  // doubles that rows of all classes may take while they wait, to be in cache yet
 
+// Whether rows of all classes can wait at once.
+inline bool wait_together(Size d, Size k) { return k * packed_rows * ((d + 7) / 8 * 8) <= near_by; }
+
+struct NoSums {
+  void add(Size, Size, const double*, Size) {}
+};
+
 // Rows are taken in their order where those of all classes can wait, else class after class. What is added, and in what
-// order, does not hang on how x lies in memory.
-[[gnu::noinline]] inline void scatter(AnyRows& x, Labels rows, Size k, Size groups, double* n, double* mean, double* s) {
+// order, does not hang on how x lies in memory. `sums` gets all blocks of rows, where they are taken in their order.
+template <class Sums>
+[[gnu::noinline]] void scatter(AnyRows& x, Labels rows, Size k, Size groups, double* s, Sums& sums) {
   const Size d = x.d, ld = (d + 7) / 8 * 8, size = packed_rows * ld;
   const ByClass classes(rows.y, x.n, k);
-  const bool together = k * size <= near_by;
+  const bool together = wait_together(d, k);
   const Size held = together ? k : 1, totals = together ? groups : 1;
   Scratch packed(held * size), total(totals * ld * ld), ref(k * ld), sum(k * ld);
   std::vector<Centred> all;
+  std::vector<double> n(k, 0.0);
   for (Size c = 0; c < k; ++c) {
     if (classes.start[c] < classes.start[c + 1]) reference(x, rows, classes, c, &ref[c * ld]);
     all.push_back({d, ld, &ref[c * ld], &sum[c * ld], &packed[together ? c * size : 0], &total[totals > 1 ? c * ld * ld : 0]});
@@ -105,6 +112,7 @@ constexpr Size near_by = 1 << 17;  // doubles that rows of all classes may take 
   const auto take = [&](Size start, Size count) {
     Size stride;
     const double* row = x.at(start, count, stride);
+    if (together) sums.add(start, count, row, stride);
     for (Size i = start; i < start + count; ++i, row += stride) {
       const double w = rows.weight(i);
       n[rows.y[i]] += w;
@@ -114,12 +122,39 @@ constexpr Size near_by = 1 << 17;  // doubles that rows of all classes may take 
   for (Size start = 0; together && start < x.n; start += x.rows) take(start, std::min(x.n - start, x.rows));
   for (Size c = 0; c < k; ++c) {
     for (Size o = classes.start[c]; !together && o < classes.start[c + 1]; ++o) take(classes.order[o], 1);
-    all[c].close(n[c], mean + c * d);
+    all[c].close(n[c]);
     if (groups == 1) continue;
     mirror(all[c].total, d, ld, s + c * d * d);
     if (!together) std::fill(total.data(), total.data() + ld * ld, 0.0);
   }
   if (groups == 1) mirror(total.data(), d, ld, s);
+}
+
+template <class Op>
+void scatter_and_sums(AnyRows& x, Labels rows, Size k, Size groups, double* s, ExactTotals& totals) {
+  ExactRows<Op> sums(x, rows, nullptr, totals, k);
+  scatter(x, rows, k, groups, s, sums);
+  sums.finish();
+}
+
+// `out` as of `exact_sums`.
+template <class X>
+bool scatter_of(const X& x, Labels rows, Size k, Size groups, double* s, LimbTable (&out)[4]) {
+  RowsOf<X> blocks(x);
+  if (!wait_together(x.d, k)) {
+    NoSums none;
+    scatter(blocks, rows, k, groups, s, none);
+    return exact_sums(x, rows, k, nullptr, false, out);
+  }
+  const NearestRounding nearest_rounding;
+  for (LimbTable& table : out) table.k = k, table.d = x.d;
+  out[0].d = 1;
+  ExactTotals totals(k, x.d, false);
+  if (rows.w == nullptr)
+    scatter_and_sums<PlainSums>(blocks, rows, k, groups, s, totals);
+  else
+    scatter_and_sums<WeightedSums<false>>(blocks, rows, k, groups, s, totals);
+  return totals.into(out, true);
 }
 
 }  // namespace deciban

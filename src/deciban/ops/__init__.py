@@ -251,10 +251,10 @@ def scatter(x: Reals, y, w, k: int, pooled: bool = False) -> Scatter | RowScatte
         out = spec.scatter(x, y, w, k, pooled)
     else:
         products = np.zeros((1 if pooled else k, x.d, x.d))
-        _core.scatter(x.held, y, w, np.zeros(k), np.zeros((k, x.d)), products)
+        found = _core.scatter(x.held, y, w, k, products)
         if not all_finite(products) and _missing(x):
             return _complete(scatter, x, y, w, k, pooled)
-        sums = exact_sums(x, y, w, k)[1]
+        sums = _exact(found, k, x.d)[1]
         return CentredScatter(exact_class_weights(y, w, k), sums, products, np.zeros_like(products), pooled)
     if all_finite(out.scatter) or not _missing(x):
         return out
