@@ -433,6 +433,10 @@ inline void to_doubles(const LimbView& x, double* out) {
         std::fill_n(to, width, 0.0);
       } else if (count > 2) {
         for (Size l = 0; l < width; ++l) {
+          Limb any = 0;
+          for (Size i = 0; i < count; ++i) any |= first[i * stride + l];
+          to[l] = 0.0;
+          if (any == 0) continue;  // most sums of sparse rows
           value.read(x, c, j + l);
           to[l] = value.rounded();
         }
