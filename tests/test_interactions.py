@@ -348,6 +348,7 @@ def test_gains_equal_their_specification(k, gaps):
     codes = np.stack([rng.integers(-1 if gaps else 0, top, n) for top in levels], axis=1).astype(np.int32)
     y, fold = rng.integers(0, k, n).astype(np.int32), rng.integers(0, FOLDS, n).astype(np.int32)
     w, mass, p = rng.uniform(0.5, 2.0, n), rng.uniform(0.5, 2.0, n), rng.dirichlet(np.ones(k), n)
+    p[:40] = np.eye(k)[0]  # certain, rightly and wrongly
     offset = np.concatenate([[0], np.cumsum(levels)])
     each = [level_shares(rng.integers(0, 9, (FOLDS, k, top)).astype(float)) for top in levels]
     theta = np.ascontiguousarray(np.concatenate(each, axis=2).transpose(0, 2, 1))

@@ -197,3 +197,15 @@ def test_influence_of_rows_is_that_of_a_refit_with_the_choices_held(labels):
     found = model._proba_without(RawArrays(X, labels), np.arange(len(X)) % 50, 50, X[:3])
     np.testing.assert_allclose(found.log_proba, model.predict_log_proba(X[:3]), atol=1e-9)
     np.testing.assert_allclose(found.without[:3] - found.log_proba, out, atol=0.005)
+
+
+def test_many_rows_are_not_penalised_as_the_sample_that_stands_for_them():
+    """C is the variance of a score: it does not fall with the number of rows, of which 1,000 choose first."""
+    rng = np.random.default_rng(5)
+    X = rng.uniform(0.0, 4.0, (7000, 2))
+    y = (np.floor(X).astype(int) @ [1, 3]) % 5  # five classes on a board
+    some, many = (KernelLogisticRegression().fit(X[:n], y[:n]) for n in (1000, 6000))
+    assert many.C_ >= some.C_
+    own = np.arange(1000), y[6000:]
+    losses = [-np.log(model.predict_proba(X[6000:])[own]).mean() for model in (some, many)]
+    assert losses[1] < 0.5 * losses[0]
